@@ -286,11 +286,10 @@ def measure_size(
     file: Path, n_requests: int, seconds: float, *, is_final: bool
 ) -> dict[str, Any]:
     """The way of a first visitor, and then pages of all kinds from many clients."""
-    from phcle.explorer.precomputed import precomputed_file, supports_file
+    from phcle.explorer.precomputed import precomputed_file
 
     labels = list(load(file).labels)
-    for stored in (precomputed_file(file), supports_file(file)):
-        stored.unlink(missing_ok=True)
+    precomputed_file(file).unlink(missing_ok=True)
     found: dict[str, Any] = {"labels": len(labels), "gflops": yardstick()}
     with served(file) as (address, pid, began):
         listening = time.perf_counter()
@@ -304,8 +303,8 @@ def measure_size(
             "peak_mib_first_colouring": peak_mib(pid),
             "first_table_s": seconds_until_answered(f"{address}table"),
         }
-        # Above 100,000 labels, those that the map leaves out are prepared on demand.
-        tags = "api/match?has=%5B%22looks%22,%22tag%201%22%5D"
+        # Above 100,000 labels, also those that the map leaves out.
+        tags = f"api/match?has={quote(json.dumps(['looks', 'tag 1']))}"
         found["all_attributes_s"] = seconds_until_answered(address + tags)
         found["peak_mib_all_attributes"] = peak_mib(pid)
         if is_final:

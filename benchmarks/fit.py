@@ -41,7 +41,7 @@ import phcle.solver.setting_choice
 from phcle import PHCLE, RelationalContext
 from phcle.contexts.base.context import Context
 from phcle.errors import ConvergenceWarning, PhcleWarning
-from phcle.solver import hidden_trials
+from phcle.solver import folds
 from phcle.solver.sweep import MajoriseSolver, State
 
 STAGES = {
@@ -52,18 +52,18 @@ STAGES = {
     "layout": (phcle.estimator, "DeviceProblem"),
     "floor": (MajoriseSolver, "__init__"),
     "start": (phcle.estimator, "start_factors"),
-    "start of a trial": (hidden_trials, "start_factors"),
+    "start of a fold": (folds, "start_factors"),
     "sweeps": (MajoriseSolver, "step"),
     "last solve, layout": (phcle.solver.label_solve, "LabelRows"),
     "last solve, steps": (phcle.solver.label_solve, "solve_rows"),
     "last solve": (phcle.estimator, "solve_labels"),
-    "last solve of a trial": (hidden_trials, "solve_labels"),
+    "last solve of a fold": (folds, "solve_labels"),
     "embedding": (phcle.estimator, "LabelEmbedding"),
-    "calibration": (phcle.estimator, "calibrate"),
+    "folds": (phcle.estimator, "out_of_fold"),
 }
 """Stages by their function. A stage inside another is not counted twice."""
 
-WITH_TRIALS = ("choosing", "calibration")
+WITH_TRIALS = ("choosing", "folds")
 """Stages that make short fits of their own, whose stages are named after them."""
 
 WARM_UP = 10_000
@@ -318,11 +318,11 @@ def growth(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def choosing(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """What choosing settings and calibration cost, as a ratio to a plain fit.
+    """What choosing settings and predicting gaps cost, as a ratio to a plain fit.
 
-    A plain fit is given the chosen setting, and nothing is calibrated. Both are
+    A plain fit is given the chosen setting, and predicts no gaps. Both are
     repeated in turn, after a fit that is not counted, and medians are compared: a ratio
-    of 4 means that choosing and calibration together cost three plain fits.
+    of 4 means that choosing and predicting together cost three plain fits.
     """
     warnings.simplefilter("ignore", ConvergenceWarning)
     fixed = {"device": options.device}
@@ -368,7 +368,7 @@ def plain_options(
     placed = [c.in_role(roles[c.name]) if c.name in roles else c for c in contexts]
     return placed, {
         "choose": False,
-        "calibrate": False,
+        "completion": "none",
         "dim": setting.dim,
         "negatives": setting.negatives,
         "descriptive_weight": setting.descriptive_weight,

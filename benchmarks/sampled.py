@@ -101,7 +101,7 @@ def exact_gap(model: PHCLE, contexts: list[Context], device: str) -> float:
 
 def fitted(contexts: list[Context], device: str, **options: Any) -> dict[str, Any]:
     """One fit: its gap, sweeps, seconds and warnings."""
-    model = PHCLE(device=device, choose=False, calibrate=False, **options)
+    model = PHCLE(device=device, choose=False, completion="none", **options)
     began = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)

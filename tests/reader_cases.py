@@ -25,7 +25,7 @@ import numpy as np
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext, load
 from phcle.datasets import load_feature_folder
-from phcle.errors import NumericalError, OptionError
+from phcle.errors import ContextWarning, NumericalError, OptionError
 from phcle.files import checksum, read_sealed, write_sealed
 from phcle.images import ImageMap, load_map, read_array, read_feature_rows, read_photo
 from phcle.tables import from_owl, from_skos, read_contexts
@@ -42,7 +42,7 @@ TREE = [("cat", "felid"), ("lion", "felid"), ("dog", "canid"), ("wolf", "canid")
 TREE += [("felid", "beast"), ("canid", "beast")]
 WIDTH = 3
 RESUMABLE = {"dim": WIDTH, "backend": "numpy", "max_iter": 2, "tol": 0.0}
-RESUMABLE |= {"choose": False, "calibrate": False}
+RESUMABLE |= {"choose": False, "completion": "none"}
 DTYPES = {
     **{"BOOL": "?", "U8": "u1", "I8": "i1", "U16": "u2", "I16": "i2", "F16": "f2"},
     **{"U32": "u4", "I32": "i4", "F32": "f4", "U64": "u8", "I64": "i8", "F64": "f8"},
@@ -154,7 +154,9 @@ def asked(embedding: LabelEmbedding) -> None:
     """Ask an embedding whatever the command line can ask."""
     repr(embedding)
     embedding._repr_html_()
-    embedding.complete()
+    with warnings.catch_warnings():  # it may have no predictions
+        warnings.simplefilter("ignore", ContextWarning)
+        embedding.complete()
     if not len(embedding):
         return
     first, last = embedding.labels[0], embedding.labels[-1]

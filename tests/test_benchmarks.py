@@ -79,14 +79,23 @@ def test_the_map_undoes_what_a_peer_did_to_the_scale(benchmarks):
     assert plain <= speed.objective_terms(problem, W, [C], weights)["gap"]
 
 
-@pytest.mark.parametrize("data", ["random", "tree", "table"])
-def test_stages_of_a_fit_sum_to_its_time(benchmarks, tmp_path, capsys, data):
+@pytest.fixture
+def measured(benchmarks, tmp_path):
+    """What a command of `fit.py` writes as JSON."""
     import fit
 
-    file = tmp_path / "stages.json"
-    tiny = f"stages --data {data} --labels 60 --nonzeros 4 --dim 3 --device cpu"
-    fit.main([*tiny.split(), "--json", str(file)])
-    line = json.loads(file.read_text(encoding="utf-8"))
+    def measured(words):
+        file = tmp_path / "measured.json"
+        fit.main([*words.split(), "--json", str(file)])
+        return json.loads(file.read_text(encoding="utf-8"))
+
+    return measured
+
+
+@pytest.mark.parametrize("data", ["random", "tree", "table"])
+def test_stages_of_a_fit_sum_to_its_time(measured, capsys, data):
+    tiny = "--labels 60 --nonzeros 4 --dim 3 --device cpu"
+    line = measured(f"stages --data {data} {tiny}")
     assert line["labels"] == 60
     assert line["stages"]["sweeps"] > 0
     assert sum(line["stages"].values()) == pytest.approx(line["seconds"])
@@ -96,59 +105,44 @@ def test_stages_of_a_fit_sum_to_its_time(benchmarks, tmp_path, capsys, data):
     assert "GB host" in printed
 
 
-def test_choosing_is_compared_with_a_plain_fit(benchmarks, tmp_path, capsys):
-    import fit
-
-    file = tmp_path / "choosing.json"
-    fit.main(["choosing", "--sizes", "60", "--repeat", "1", "--json", str(file)])
-    (line,) = json.loads(file.read_text(encoding="utf-8"))
+def test_choosing_is_compared_with_a_plain_fit(measured, capsys):
+    (line,) = measured("choosing --sizes 60 --repeat 1")
     assert line["labels"] == 60
     assert 0 < line["plain"] < line["defaults"]
     assert "| 60 | " in capsys.readouterr().out
 
 
-def test_completion_reports_time_and_peak_of_every_way(benchmarks, capfd):
-    import complete_cells
-
-    complete_cells.main(["--labels", "100", "--dim", "4"])
-    printed = capfd.readouterr().out
-    for title in ("fit", "load", *complete_cells.WAYS):
-        assert f"{title}: " in printed
-    assert "cells" in printed
-
-
-def test_transform_times_the_labels_that_arrive_later(benchmarks, tmp_path, capsys):
-    import fit
-
-    file = tmp_path / "transform.json"
+def test_transform_times_the_labels_that_arrive_later(measured, capsys):
     tiny = "--known 200 --new 20 --nonzeros 20 --dim 3 --sweeps 60 --device cpu"
-    fit.main(["transform", *tiny.split(), "--json", str(file)])
-    report = json.loads(file.read_text(encoding="utf-8"))
+    report = measured(f"transform {tiny}")
     assert (report["known"], report["new"], len(report["transform"])) == (200, 20, 3)
     assert "20 new labels beside 200" in capsys.readouterr().out
 
 
-def test_growth_measures_every_size(benchmarks, tmp_path, monkeypatch):
+def test_growth_measures_every_size(measured, monkeypatch):
     import fit
 
     monkeypatch.setattr(fit, "BASE", {**fit.BASE, "labels": 50, "nonzeros": 5})
-    file = tmp_path / "growth.json"
-    fit.main(["growth", "--vary", "dim", "--sizes", "2", "4", "--sweeps", "3"])
+    measured("growth --vary dim --sizes 2 4 --sweeps 3")
     monkeypatch.setattr(fit, "VARIED", {"dim": [2, 4], "contexts": [1, 2]})
-    fit.main(["growth", "--sweeps", "3", "--json", str(file)])
-    lines = json.loads(file.read_text(encoding="utf-8"))["lines"]
+    lines = measured("growth --sweeps 3")["lines"]
     assert [line["contexts"] for line in lines["contexts"]] == [1, 2]
     assert all(line["fit_cpu_seconds"] > 0 for line in lines["dim"])
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_explorer_load_finds_every_neighbour_and_says_what_it_cost(
-    benchmarks, tmp_path, capsys, hierarchy_model
-):
+@pytest.fixture
+def explorer_load(benchmarks):
     for module in ("fastapi", "jinja2", "rapidfuzz", "uvicorn"):
         pytest.importorskip(module, reason=f"{module} is not installed")
     import explorer_load
 
+    return explorer_load
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_explorer_load_finds_every_neighbour_and_says_what_it_cost(
+    explorer_load, tmp_path, capsys, hierarchy_model
+):
     file = tmp_path / "labels.phcle"
     embedding = hierarchy_model.embedding_
     embedding.select(embedding.labels[:40]).save(file)
@@ -161,11 +155,8 @@ def test_explorer_load_finds_every_neighbour_and_says_what_it_cost(
 
 
 def test_explorer_load_of_all_pages_writes_json(
-    benchmarks, tmp_path, capsys, monkeypatch
+    explorer_load, tmp_path, capsys, monkeypatch
 ):
-    for module in ("fastapi", "jinja2", "rapidfuzz", "uvicorn"):
-        pytest.importorskip(module, reason=f"{module} is not installed")
-    import explorer_load
     import many_labels
 
     monkeypatch.setattr(many_labels, "N_FITTED", 300)
@@ -180,3 +171,107 @@ def test_explorer_load_of_all_pages_writes_json(
         assert own["gflops"] > 0
     assert found["peak_mib_first_map"] <= found["peak_mib"]
     assert json.loads(capsys.readouterr().out) == found
+
+
+def made_up_table(table_rivals):
+    """Sixty labels in six groups, which decide a number and a category."""
+    import numpy as np
+
+    group = np.arange(60) % 6
+    rng = np.random.default_rng(0)
+    columns = [
+        (10.0 * group + rng.normal(size=60)).tolist(),
+        [("low", "high")[x % 2] for x in group],
+        rng.normal(size=60).tolist(),
+    ]
+    return table_rivals.Table(
+        "small",
+        [f"label {i}" for i in range(60)],
+        ["size", "kind", "noise"],
+        ["number", "category", "number"],
+        np.array(columns, dtype=object).T,
+        np.array([[f"group {x}"] for x in group], dtype=object),
+    )
+
+
+def test_tables_judges_every_method_on_the_same_hidden_cells(
+    benchmarks, tmp_path, capsys
+):
+    import pickle
+
+    import table_rivals
+    import tables
+
+    given, out = tmp_path / "tables.pickle", tmp_path / "results.jsonl"
+    given.write_bytes(pickle.dumps([vars(made_up_table(table_rivals))]))
+    methods = ["phcle", "usual", "family", "extra trees"]
+    words = ["--pickled", str(given), "--methods", ",".join(methods)]
+    tables.main([*words, "--draws", "2", "--out", str(out)])
+    lines = [json.loads(x) for x in out.read_text("utf-8").splitlines()]
+    assert len(lines) == len(methods) * 2 * 2
+    hidden = {}
+    for line in lines:
+        assert "failed" not in line
+        counts = {name: own[:2] for name, own in line["columns"].items()}
+        place = line["draw"], line["regime"]
+        assert hidden.setdefault(place, counts) == counts
+        kind = line["columns"]["kind"]
+        size = line["columns"]["size"]
+        if line["method"] == "usual":
+            assert size[2] == pytest.approx(size[3])
+        else:
+            assert size[2] < 0.2 * size[3]
+            assert kind[2] == kind[1]
+    tables.main([*words, "--draws", "2", "--out", str(out)])
+    assert len(out.read_text("utf-8").splitlines()) == len(lines)
+    capsys.readouterr()
+    tables.main(["--report", str(out)])
+    printed = capsys.readouterr().out
+    assert "| small | numbers | cells | 2 |" in printed
+    assert "| small | categories | labels | 2 | **1.000 ± 0.000** |" in printed
+    assert "| small | labels | phcle |" in printed
+
+
+def test_tables_hide_whole_labels_and_leave_no_row_empty(benchmarks):
+    import table_rivals
+    import tables
+
+    table = made_up_table(table_rivals)
+    hidden = tables.draw(table, seed=1)
+    whole = hidden["labels"].all(axis=1)
+    assert 0 < whole.sum() < 20
+    assert (hidden["labels"].any(axis=1) == whole).all()
+    assert not hidden["cells"][whole].any()
+    assert not hidden["cells"].all(axis=1).any()
+    shown = table_rivals.without(table, hidden["cells"] | hidden["labels"])
+    assert (shown.known == ~(hidden["cells"] | hidden["labels"])).all()
+
+
+def test_a_method_that_fails_is_tried_again(benchmarks, tmp_path, monkeypatch, capsys):
+    import pickle
+
+    import table_rivals
+    import tables
+
+    given, out = tmp_path / "tables.pickle", tmp_path / "results.jsonl"
+    given.write_bytes(pickle.dumps([vars(made_up_table(table_rivals))]))
+    words = ["--pickled", str(given), "--methods", "family", "--out", str(out)]
+    with monkeypatch.context() as broken:
+        broken.setitem(tables.METHODS, "family", lambda table, seed: 1 / 0)
+        tables.main(words)
+    assert "ZeroDivisionError" in capsys.readouterr().out
+    tables.main(words)
+    assert all("failed" not in x for x in tables.read_lines([out]))
+
+
+def test_rules_find_a_cell_that_breaks_a_dependency(benchmarks):
+    import table_rivals
+    import tables
+
+    table = made_up_table(table_rivals)
+    table.values[:, 2] = [x[0] for x in table.groups]
+    table.kinds[2] = "category"
+    table.values[7, 1] = "odd"
+    for rule in ("family", "dependencies"):
+        (line,) = tables.find_errors(table, {(7, 1)}, rule)
+        assert line["found"] == line["wrong"] == 1

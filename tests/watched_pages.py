@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-__all__ = ["SLOW_MS", "watched"]
+__all__ = ["SLOW_MS", "until", "watched"]
 
 SLOW_MS = 20_000
+
+
+def until(page, holds):
+    """Wait until something holds; the pages' policy forbids `wait_for_function`."""
+    for _ in range(SLOW_MS // 25):
+        if holds():
+            return
+        page.wait_for_timeout(25)
+    raise AssertionError("it did not happen")
 
 
 @contextmanager

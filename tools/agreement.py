@@ -52,7 +52,7 @@ def fit_here(backend: str, labels: int, dim: int, out: Path) -> None:
         if backend == "cuda"
         else {"backend": backend, "device": "cpu"}
     )
-    model = phcle.PHCLE(dim=dim, calibrate=False, **chosen)
+    model = phcle.PHCLE(dim=dim, completion="none", **chosen)
     model.fit(contexts, labels=known).embedding_.save(out)
 
 

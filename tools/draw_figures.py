@@ -18,11 +18,11 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib import patheffects
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyBboxPatch, Rectangle
+from matplotlib.patches import Rectangle
 
 FOLDER = Path(__file__).parents[1] / "docs" / "figures"
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
-GREY, PALE = "#555555", "#EEF2F5"
+GREY = "#555555"
 PALETTE = (BLUE, ORANGE, GREEN, "#CC79A7", "#56B4E9", RED, "#000000")
 REGIONS = (
     "dog|dogs", "bird|birds", "reptile|reptiles", "primate|primates",
@@ -40,60 +40,6 @@ ROWS = 10
 mpl.rcParams.update(
     {"svg.hashsalt": "phcle", "font.size": 10, "font.family": "DejaVu Sans"}
 )
-
-
-def box(
-    axes: Any, x: float, y: float, w: float, h: float, title: str, text: str, c: str
-) -> None:
-    """A box with a title and a few words, its corner at (x, y)."""
-    style = "round,pad=0,rounding_size=0.12"
-    axes.add_patch(
-        FancyBboxPatch((x, y), w, h, boxstyle=style, fc=PALE, ec=c, linewidth=1.8)
-    )
-    axes.text(x + w / 2, y + h - 0.3, title, ha="center", va="center", weight="bold")
-    axes.text(
-        x + w / 2, y + (h - 0.5) / 2, text, ha="center", va="center", fontsize=8.5
-    )
-
-
-def arrow(axes: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
-    """An arrow between two points."""
-    shape = {"arrowstyle": "-|>", "color": GREY, "lw": 1.6}
-    axes.annotate("", xy=end, xytext=start, arrowprops=shape)
-
-
-def blank(width: float, height: float) -> tuple[Figure, Any]:
-    """A figure without axes. One unit is 0.65 inches."""
-    figure = Figure(figsize=(width * 0.65, height * 0.65), layout="constrained")
-    axes = figure.subplots()
-    axes.set(xlim=(0, width), ylim=(0, height), aspect="equal")
-    axes.axis("off")
-    return figure, axes
-
-
-def architecture() -> Figure:
-    """The packages, and the direction of data and imports."""
-    figure, axes = blank(14.2, 7.4)
-    stages = (
-        ("contexts", "data about labels:\nreaders, kinds\nof context", BLUE),
-        ("solver", "objective, updates,\nweights, fold-in,\ncalibration", ORANGE),
-        ("embedding", "vectors, queries,\nexplanations,\nfiles", GREEN),
-        ("uses", "search, clusters,\nzero-shot, images", RED),
-    )
-    for i, (title, text, colour) in enumerate(stages):
-        box(axes, 0.2 + 3.66 * i, 3.6, 2.82, 2.0, title, text, colour)
-        if i:
-            arrow(axes, (3.66 * i - 0.58, 4.6), (3.66 * i + 0.14, 4.6))
-    words = "NumPy · numba · PyTorch · several processes"
-    box(axes, 2.7, 1.9, 4.8, 1.1, "backends", words, GREY)
-    arrow(axes, (5.1, 3.05), (5.1, 3.55))
-    box(axes, 0.2, 0.2, 13.8, 1.1, "errors · files", "used by all", GREY)
-    box(axes, 0.2, 6.2, 4.2, 1.1, "tuning", "search for options", GREY)
-    box(axes, 4.9, 6.2, 4.2, 1.1, "report", "one HTML page", GREY)
-    box(axes, 9.6, 6.2, 4.4, 1.1, "cli · explorer", "commands and browser", GREY)
-    for x in (2.3, 7.0, 11.8):
-        arrow(axes, (x, 5.65), (x, 6.15))
-    return figure
 
 
 def factors() -> Figure:
@@ -176,7 +122,7 @@ def label_map() -> Figure:
 
     data = load_imagenet1k()
     hierarchy, _, glosses = data.contexts()
-    model = PHCLE(choose=False, calibrate=False, backend="numpy")
+    model = PHCLE(choose=False, completion="none", backend="numpy")
     embedding = model.fit(
         [hierarchy, glosses, data.properties()], names=data.names
     ).embedding_
@@ -276,7 +222,6 @@ def _filled_cell(axes: Any, at: tuple[float, float], cell: Any, true: Any) -> No
 
 
 FIGURES: dict[str, tuple[Callable[[], Figure], str]] = {
-    "architecture": (architecture, "svg"),
     "factors": (factors, "svg"),
     "loss": (loss, "svg"),
     "label-map": (label_map, "png"),

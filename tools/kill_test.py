@@ -42,7 +42,7 @@ IMPORTED = (
     "jinja2 matplotlib.backends.backend_agg matplotlib.backends.backend_svg "
     "matplotlib.figure openTSNE pyarrow.parquet pydantic safetensors.numpy "
     "scipy.cluster.hierarchy sklearn.decomposition phcle.cli.app phcle.report "
-    "phcle.uses.similarity_heatmap phcle.uses.pictures"
+    "phcle.uses.similarity_heatmap phcle.images"
 )
 LEARNED = "../labels.phcle"
 COMMANDS = {
@@ -194,7 +194,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def without_times(checkpoint: Path) -> bytes:
     """A checkpoint's numbers; refuses one that is not whole."""
-    from phcle.files.archive import read_sealed
+    from phcle.files.container import read_sealed
     from phcle.solver.checkpoint import FORMAT, VERSION
 
     about, tensors = read_sealed(checkpoint, FORMAT, VERSION, "is no checkpoint")

@@ -67,6 +67,7 @@ def test_table1_takes_the_data_sets_that_are_there(phcle, apy, folder):
     ("arguments", "message"),
     [
         (["tabel2"], "Did you mean 'table2'"),
+        (["confidence"], "'confidence' is gone; run benchmarks/tables.py"),
         (["table2", "--dataset", "awa3"], "Did you mean 'awa'"),
         (["table2", "--dataset", "awa"], "xlsa17/AWA1"),
         (["table2", "--config", "none.toml"], "no such file of settings"),

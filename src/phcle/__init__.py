@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from phcle.contexts import DescriptiveContext, RelationalContext
     from phcle.contexts.readers.files_to_contexts import read_contexts
     from phcle.embedding import LabelEmbedding, load
+    from phcle.embedding.skill import completion_skill
+    from phcle.embedding.suspicious import suspicious_cells
     from phcle.estimator import PHCLE
     from phcle.quick_fit import fit
-    from phcle.solver.calibration import completion_skill
     from phcle.solver.context_help import context_help
     from phcle.solver.foldin import fold_in
-    from phcle.solver.suspicious_cells import suspicious_cells
 
 __version__ = "0.1.0"
 
@@ -49,7 +49,7 @@ __getattr__ = lazy_names(
         "LabelEmbedding": "phcle.embedding",
         "PHCLE": "phcle.estimator",
         "RelationalContext": "phcle.contexts",
-        "completion_skill": "phcle.solver.calibration",
+        "completion_skill": "phcle.embedding.skill",
         "context_help": "phcle.solver.context_help",
         "datasets": "phcle.datasets",
         "errors": "phcle.errors",
@@ -57,7 +57,7 @@ __getattr__ = lazy_names(
         "fold_in": "phcle.solver.foldin",
         "load": "phcle.embedding",
         "read_contexts": "phcle.contexts.readers.files_to_contexts",
-        "suspicious_cells": "phcle.solver.suspicious_cells",
+        "suspicious_cells": "phcle.embedding.suspicious",
     },
 )
 

@@ -164,14 +164,14 @@ class Attribute(Answer):
         Name of the attribute.
     value : float
         Its observed or predicted value. Predicted tags, truth values and values of a
-        category have their probability, if the fit could calibrate the context.
+        category have their probability, if the fit predicted gaps.
     strength : float
         Distance from the mean of the attribute, in units of the context's scale.
     observed : bool
         True if the value was given, False if it is predicted.
     confidence : float or None, default=None
         Probability that the label has the attribute. None for a number, if the value is
-        observed, or if the fit could not calibrate the context.
+        observed, or if the fit predicted no gaps.
     low, high : float or None, default=None
         Interval that holds a predicted number in 80 of 100 cases.
     """
@@ -450,7 +450,7 @@ class CompletedCell(Answer):
     value : float, bool or str
         The predicted value.
     confidence : float or None
-        Probability of this value; None for a number, and without a calibration.
+        Probability of this value; None for a number, and if the fit predicted none.
     low, high : float or None
         Interval that holds a number in 80 of 100 cases.
     family : float, bool, str or None
@@ -459,6 +459,8 @@ class CompletedCell(Answer):
         What speaks most for the value.
     probabilities : mapping from str to float, or None
         Probability of each value of a category, if asked for.
+    draw : int or None
+        Number of the draw, if cells were drawn.
     """
 
     label: str
@@ -472,6 +474,7 @@ class CompletedCell(Answer):
     family: float | bool | str | None
     why: str
     probabilities: Mapping[str, float] | None
+    draw: int | None = None
 
 
 @dataclass(frozen=True)
@@ -608,6 +611,23 @@ class CompletionSkill(Answer):
     file: str | None
     cells: int
     columns: tuple[ColumnSkill, ...]
+
+    @classmethod
+    def from_dict(cls, found: Any) -> CompletionSkill:
+        """Read what `to_dict` gave, as a file stores it.
+
+        Parameters
+        ----------
+        found : mapping
+            What `to_dict` returned.
+
+        Returns
+        -------
+        CompletionSkill
+            The scores.
+        """
+        columns = [ColumnSkill(**column) for column in found["columns"]]
+        return cls(None, int(found["cells"]), tuple(columns))
 
     @property
     def summary(self) -> str:
@@ -970,7 +990,7 @@ class Evaluation(Answer):
     chance : float
         Accuracy of a random answer.
     classifiers : tuple of mapping
-        Means over the splits, by the names of `phcle.uses.zero_shot.evaluate`.
+        Means over the splits, by the names of `phcle.images.evaluate`.
     """
 
     file: str

@@ -28,11 +28,10 @@ from phcle.errors import (
     PhcleError,
     some,
 )
-from phcle.files.writing import only_writer
+from phcle.files.atomic import only_writer
 from phcle.options import check_options
-from phcle.progress import counted_progress, fit_progress
+from phcle.progress import counted_progress, fit_progress, staged_progress
 from phcle.sklearn_mixin import EstimatorOptions, documents_options
-from phcle.solver.calibration import calibrate
 from phcle.solver.checkpoint import (
     Checkpoint,
     library_versions,
@@ -41,6 +40,7 @@ from phcle.solver.checkpoint import (
 )
 from phcle.solver.column_samples import samples_for
 from phcle.solver.foldin import fold_in
+from phcle.solver.folds import out_of_fold
 from phcle.solver.label_solve import solve_labels, solves_sample
 from phcle.solver.paper import PaperSolver
 from phcle.solver.problem import DeviceProblem, Problem, State
@@ -116,6 +116,7 @@ class PHCLE(EstimatorOptions):
         checkpoint: str | Path | None = None,
         resume: bool = False,
         checkpoint_every: float = 300.0,
+        readers: Mapping[str, Any] | None = None,
     ) -> Self:
         """Learn one vector per label.
 
@@ -136,9 +137,9 @@ class PHCLE(EstimatorOptions):
             `phcle.read_contexts` returned have been matched when they were read.
         warm_start : LabelEmbedding, str or Path, optional
             An earlier embedding of similar data, or its file, to start from. Settings
-            and confidences are taken from it unless the data changed a lot.
+            are taken from it unless the data changed a lot.
         choose_again : bool
-            With `warm_start`: choose settings and learn confidences anew.
+            With `warm_start`: choose settings anew.
         on_step : callable, optional
             Called with the state after each sweep.
         checkpoint : str or Path, optional
@@ -147,6 +148,10 @@ class PHCLE(EstimatorOptions):
             Continue from the checkpoint; options and data must be the same.
         checkpoint_every : float
             Seconds between two checkpoints.
+        readers : mapping from str to estimator, optional
+            Regressions or classifiers of scikit-learn's kind, by names of yours, that
+            read the gaps of tables beside the package's own. Each counts for as much
+            as it predicts known cells that it has not seen.
 
         Returns
         -------
@@ -161,6 +166,7 @@ class PHCLE(EstimatorOptions):
         ('cat', 'dog', 'wolf', 'lion')
         """
         check_options(self.get_params())
+        own_readers = _checked_readers(readers)
         if resume and checkpoint is None:
             raise OptionError("resume needs a checkpoint to go on from.")
         given = self._matched(contexts, labels, names, synonyms)
@@ -212,8 +218,8 @@ class PHCLE(EstimatorOptions):
             keep = partial(self._keep, solver, names=given.names, files=files)
             state = self._swept(solver, state, kept, on_step, keep)
             # "ones" is solved in one dimension, but the embedding has more.
-            if self.calibrate and self.init != "ones":
-                self._calibrate(solver.device, state, warm)
+            if self.completion != "none" and self.init != "ones":
+                self._complete(solver.device, state.weights, own_readers)
         return self
 
     def _matched(
@@ -448,34 +454,45 @@ class PHCLE(EstimatorOptions):
             "processes": backend.processes.size,
         } | ({"last_solve": "sampled"} if has_sampled_end else {})
 
-    def _calibrate(
-        self, device: DeviceProblem, state: State, warm: WarmStart | None
+    def _complete(
+        self,
+        device: DeviceProblem,
+        weights: Mapping[str, float],
+        readers: Mapping[str, Any],
     ) -> None:
-        """Keep how sure predictions are with the contexts: as before, or learned."""
-        kept = None
-        if warm is not None:
-            options, setting = self.get_params(), self.chosen_.setting
-            kept = warm.calibrations(device.problem, options, setting)
-        if kept is None:
-            with counted_progress(
-                "calibration", enabled=self.verbose, unit="trials"
-            ) as show:
-                found, skill = calibrate(
-                    device,
-                    state,
-                    seed=self.random_state,
-                    used=self.chosen_.used,
-                    on_trial=show,
-                )
-            about: dict[str, Any] = {"completion": skill.to_dict()}
-        else:
-            found, about = kept
-        contexts = tuple(
-            context.with_calibration(found.get(context.name))
-            for context in self.embedding_.contexts
-        )
-        origin = {**self.embedding_.origin, **about}
-        self.embedding_ = replace(self.embedding_, contexts=contexts, origin=origin)
+        """Predict the gaps of all tables, and say how good that is."""
+        with counted_progress("folds", enabled=self.verbose, unit="fits") as show:
+            held = out_of_fold(device, weights, seed=self.random_state, on_fit=show)
+        if not held:
+            return
+        # Only now: scikit-learn takes a second to import.
+        from phcle.embedding.completion import complete_tables
+        from phcle.embedding.skill import score_columns
+
+        with staged_progress(enabled=self.verbose, unit="columns") as show_field:
+            found, scored = complete_tables(
+                self.embedding_,
+                held,
+                effort=self.completion,
+                own=readers,
+                seed=self.random_state,
+                on_field=lambda title, *n: show_field(f"filling gaps, {title}", *n),
+            )
+        skill = score_columns(self.embedding_, scored)
+        origin = {**self.embedding_.origin, "completion": skill.to_dict()}
+        self.embedding_ = replace(self.embedding_, predictions=found, origin=origin)
+
+
+def _checked_readers(readers: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Refuse what cannot be fitted and asked."""
+    found = dict(readers or {})
+    for name, reader in found.items():
+        if not all(hasattr(reader, x) for x in ("fit", "predict", "get_params")):
+            raise OptionError(
+                f"reader {name!r} must be an estimator with fit, predict and "
+                f"get_params, as scikit-learn's. Got {type(reader).__name__} instead."
+            )
+    return found
 
 
 def _resumed(solver: SweepSolver, checkpoint: Checkpoint) -> State:

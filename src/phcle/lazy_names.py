@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-__all__ = ["lazy_names"]
-
 
 def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """Make the `__getattr__` of a package.
@@ -26,11 +24,9 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """
 
     def load(name: str) -> Any:
-        if name in homes:
-            module = import_module(homes[name])
-            return (
-                module if homes[name] == f"{package}.{name}" else getattr(module, name)
-            )
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = import_module(homes[name])
+        return module if homes[name] == f"{package}.{name}" else getattr(module, name)
 
     return load

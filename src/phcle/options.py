@@ -204,11 +204,8 @@ def _one_of(*choices: str) -> dict[str, Any]:
 
 
 def _is_weights(value: Any) -> bool:
-    return (
-        value in ("equal", "auto", "nie")
-        if isinstance(value, str)
-        else isinstance(value, Mapping)
-    )
+    is_word = isinstance(value, str) and value in ("equal", "auto", "nie")
+    return is_word or isinstance(value, Mapping)
 
 
 OPTIONS: tuple[Option, ...] = (
@@ -329,13 +326,15 @@ OPTIONS: tuple[Option, ...] = (
         "model",
     ),
     Option(
-        "calibrate",
-        True,
-        *_truth(),
-        "Learn from hidden values how sure predicted attributes are.",
-        "Turn it off to save time if you need no confidence of predicted attributes.",
-        "model",
+        "completion",
+        "full",
+        help="Predict the gaps of tables: by a team of readers, by forests alone, or "
+        "not at all.",
+        when="Use 'fast' or 'none' to save time if you need less of the gaps, or "
+        "nothing.",
+        group="model",
         may_change_on_resume=True,
+        **_one_of("full", "fast", "none"),
     ),
     Option(
         "solver",

@@ -70,11 +70,11 @@ def counted_progress(
     Parameters
     ----------
     title : str
-        What is done, such as "calibration".
+        What is done, such as "folds".
     enabled : bool
         Whether to show anything.
     unit : str, default ""
-        What is counted, such as "trials".
+        What is counted, such as "fits".
 
     Yields
     ------

@@ -293,7 +293,11 @@ def test_numbers_of_any_notation_and_script_are_read(tmp_path, cells, numbers):
     np.testing.assert_array_equal(column(tmp_path, *cells).values[:, 0], numbers)
 
 
-@pytest.mark.parametrize("cells", [("1.2.3", "1.10.0"), ("2020.01.31", "x"), ("0x1",)])
+CODES = [("1.2.3", "1.10.0"), ("2020.01.31", "x"), ("0x1",)]
+CODES += [("2XL", "3XL"), ("A1", "B2"), ("1-2", "3-4")]
+
+
+@pytest.mark.parametrize("cells", CODES)
 def test_codes_that_are_no_numbers_stay_texts(tmp_path, cells):
     expected = tuple(sorted(f"x={cell}" for cell in cells))
     assert column(tmp_path, *cells).columns == expected

@@ -23,7 +23,7 @@ def path(tmp_path):
         RelationalContext.from_edges([("cat", "dog")], name="near", role="family"),
         DescriptiveContext.from_tags(tags),
     ]
-    PHCLE(dim=2, calibrate=False).fit(contexts).embedding_.save(tmp_path / "x.phcle")
+    PHCLE(dim=2, completion="none").fit(contexts).embedding_.save(tmp_path / "x.phcle")
     return tmp_path / "x.phcle"
 
 

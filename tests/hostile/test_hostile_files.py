@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from reader_cases import READERS, forge, mat, npy, sealed_parts
 
-from phcle import LabelEmbedding, RelationalContext, load
+from phcle import PHCLE, LabelEmbedding, RelationalContext, load
 from phcle.cli import main
 from phcle.errors import FileError
 from phcle.files import format_of, parse_json, read_sealed
@@ -132,14 +132,34 @@ def test_a_hierarchy_with_a_cycle_is_refused_as_following_it_would_never_end(tmp
         load(forged(tmp_path, "embedding", close))
 
 
+@pytest.mark.parametrize(
+    ("tensor", "value"),
+    [("ends", 7), ("ends", -1), ("weight", np.nan), ("weight", -1.0)],
+)
+def test_links_between_labels_that_are_not_there_are_refused(tmp_path, tensor, value):
+    triples = [("a", "in", "b"), ("b", "near", "c")]
+    model = PHCLE(dim=2, completion="none")
+    model.fit(RelationalContext.from_triples(triples)).embedding_.save(
+        tmp_path / "graph.phcle"
+    )
+
+    def change(_, tensors):
+        changed = tensors[f"contexts/0/links/{tensor}"].copy()
+        changed[..., -1] = value
+        tensors[f"contexts/0/links/{tensor}"] = changed
+
+    forge(tmp_path / "graph.phcle", change)
+    with pytest.raises(FileError, match="links are not links between the labels"):
+        load(tmp_path / "graph.phcle")
+
+
 def test_keys_of_a_later_release_are_left_alone(tmp_path):
     def change(content, _):
         content["later"] = {"x": 1}
         for context in content["contexts"]:
             context["later"] = 1
-            for inner in ("hierarchy", "calibration"):
-                if context.get(inner):
-                    context[inner]["later"] = 1
+            if context.get("hierarchy"):
+                context["hierarchy"]["later"] = 1
 
     path = forged(tmp_path, "embedding", change)
     assert load(path).labels == ("cat", "lion", "dog", "wolf")

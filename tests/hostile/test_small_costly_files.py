@@ -167,7 +167,7 @@ def table(n, **columns):
 
 def fit_columns(context):
     """Columns of the context inside a fit."""
-    model = PHCLE(dim=2, choose=False, calibrate=False, max_iter=9, tol=0.5)
+    model = PHCLE(dim=2, choose=False, completion="none", max_iter=9, tol=0.5)
     (fitted,) = model.fit(context).embedding_.contexts
     return fitted.columns
 

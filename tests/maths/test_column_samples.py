@@ -13,16 +13,6 @@ from phcle.solver.problem import DeviceProblem, pose
 PENALTIES = Penalties(10.0, 3.0, 0.1, 10.0, 10.0)
 
 
-def test_sampled_sums_are_unbiased(rng):
-    mass, value = rng.gamma(0.3, size=50), rng.normal(size=50)
-    found = []
-    for _ in range(4000):
-        at, stands_for = draw_columns(mass, 12, rng)
-        found.append(stands_for @ value[at])
-    error = np.std(found) / np.sqrt(len(found))
-    assert abs(np.mean(found) - mass @ value) < 4 * error
-
-
 def test_samples_have_the_wanted_size_and_always_hold_what_outweighs_a_draw(rng):
     mass = np.array([100.0, 50.0, *np.ones(30)])
     for _ in range(50):

@@ -214,7 +214,7 @@ def test_a_sweep_that_raised_the_gap_is_not_the_end(solver, rng):
 
 def test_paper_and_mm_end_at_about_the_same_objective(rng):
     contexts = random_contexts(rng)
-    plain = {"dim": 2, "dtype": "float64", "choose": False, "calibrate": False}
+    plain = {"dim": 2, "dtype": "float64", "choose": False, "completion": "none"}
     mm = PHCLE(**plain, tol=1e-6, max_iter=20_000).fit(contexts)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="not converged")
@@ -275,7 +275,7 @@ def test_a_planted_embedding_is_recovered(rng):
         RelationalContext.from_matrix(counts, labels, [f"c{i}" for i in range(60)]),
         DescriptiveContext("values", labels, tuple(f"a{i}" for i in range(20)), values),
     ]
-    model = PHCLE(dim=d + 1, ridge=0.1, context_ridge=0.1, calibrate=False)
+    model = PHCLE(dim=d + 1, ridge=0.1, context_ridge=0.1, completion="none")
     found = model.fit(contexts).embedding_
 
     # The planted vectors are found up to a linear map, and the offset of the counts.

@@ -4,7 +4,6 @@ from unittest import mock
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from problems import make_problem, random_contexts
 
 from phcle.backends.protocol import choose_backend
@@ -30,15 +29,6 @@ def test_numbers_belong_to_names_and_not_to_places():
     np.testing.assert_allclose(np.cov(drawn.T), np.eye(5), atol=0.1)
     same = normal_rows(TorchBackend("cpu", "float64"), keys, 5, seed=1)
     np.testing.assert_allclose(same.numpy(), drawn, atol=1e-12)
-
-
-def test_stored_rows_are_transposed_and_padded_on_the_device():
-    matrix = sp.random_array((30, 20), density=0.2, rng=0, format="csr")
-    backend = TorchBackend("cpu", "float64")
-    turned = backend.turned(matrix)
-    parts = turned.values.numpy(), turned.columns.numpy(), turned.indptr
-    found = sp.csr_array(parts, shape=turned.shape)
-    assert (found != matrix.T.tocsr()).nnz == 0
 
 
 def test_the_start_and_the_floor_are_those_of_the_host():

@@ -81,7 +81,7 @@ EXTREMES = {
 @pytest.mark.parametrize("name", EXTREMES)
 def test_extreme_contexts_give_finite_results(backend_options, name, dtype):
     # With 20 dimensions, more than there are labels.
-    options = {"dim": 20, "dtype": dtype, "max_iter": 3, "calibrate": False}
+    options = {"dim": 20, "dtype": dtype, "max_iter": 3, "completion": "none"}
     model = PHCLE(**backend_options, **options).fit(EXTREMES[name])
     embedding = model.embedding_
     assert np.isfinite(embedding.vectors).all()
@@ -97,7 +97,7 @@ def test_extreme_contexts_give_finite_results(backend_options, name, dtype):
 
 
 def test_tiny_and_huge_units_give_the_same_fit():
-    options = {"dim": 3, "max_iter": 3, "calibrate": False, "backend": "numpy"}
+    options = {"dim": 3, "max_iter": 3, "completion": "none", "backend": "numpy"}
     fits = [
         PHCLE(**options).fit([related(COUNTS), described(VALUES * 2.0**power)])
         for power in (0, 300, -500, -1000)
@@ -160,7 +160,7 @@ DIVERGING = {
 @pytest.mark.parametrize("kind", DIVERGING)
 def test_a_fit_that_leaves_the_finite_numbers_names_the_context(backend_options, kind):
     changed, culprit = DIVERGING[kind]
-    options = {"dim": 3, "max_iter": 5, "calibrate": False} | changed
+    options = {"dim": 3, "max_iter": 5, "completion": "none"} | changed
     model = PHCLE(**backend_options, **options)
     with pytest.raises(NumericalError, match=f"of context '{culprit}' are no longer"):
         model.fit([related(COUNTS), described(VALUES)])
@@ -171,7 +171,7 @@ def test_the_last_good_sweep_is_kept_in_the_model_and_in_the_checkpoint(
 ):
     file = tmp_path / "fit.ckpt"
     options, _ = DIVERGING["step"]
-    model = PHCLE(**backend_options, **options, dim=3, calibrate=False)
+    model = PHCLE(**backend_options, **options, dim=3, completion="none")
     with pytest.raises(NumericalError) as raised:
         model.fit([related(COUNTS), described(VALUES)], checkpoint=file)
     sweep = int(re.search(r"sweep (\d+) was the last good one", str(raised.value))[1])
@@ -186,7 +186,7 @@ def test_the_last_good_sweep_is_kept_in_the_model_and_in_the_checkpoint(
 
 def test_a_label_added_with_an_absurd_value_stays_finite_or_is_refused():
     embedding = (
-        PHCLE(dim=3, backend="numpy", calibrate=False)
+        PHCLE(dim=3, backend="numpy", completion="none")
         .fit([related(COUNTS), described(VALUES)])
         .embedding_
     )

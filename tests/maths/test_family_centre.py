@@ -205,7 +205,7 @@ def test_a_family_beside_its_own_counts_settles(rng):
     values[rng.random(values.shape) < 0.8] = np.nan
     table = DescriptiveContext("table", tuple(labels), tuple("abcdefgh"), values)
     tree = RelationalContext.from_hierarchy(edges, role="both")
-    model = PHCLE(dim=20, choose=False, calibrate=False).fit([tree, table])
+    model = PHCLE(dim=20, choose=False, completion="none").fit([tree, table])
     embedding = model.embedding_
     contexts = embedding.contexts
     factors = [context.factor for context in contexts]

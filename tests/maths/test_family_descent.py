@@ -112,7 +112,7 @@ def hidden_r2(truth, edges, hidden, role, **options):
     values = np.where(hidden, np.nan, truth)
     tree = RelationalContext.from_hierarchy(edges, role=role)
     table = DescriptiveContext("table", labels, traits, values)
-    model = PHCLE(dim=10, calibrate=False, choose=False, **options).fit([tree, table])
+    model = PHCLE(dim=10, completion="none", choose=False, **options).fit([tree, table])
     found = next(c for c in model.embedding_.contexts if c.name == "table")
     error = found.predict(model.embedding_.vectors) - truth
     return 1 - (error[hidden] ** 2).sum() / (truth[hidden] ** 2).sum()

@@ -60,7 +60,7 @@ def test_a_new_kind_is_learned_stored_explained_and_extended(
 
 def test_a_fit_with_a_new_kind_is_resumed(contexts, tmp_path):
     file = tmp_path / "fit.checkpoint"
-    options = {"dim": 3, "tol": 0.0, "calibrate": False}
+    options = {"dim": 3, "tol": 0.0, "completion": "none"}
     with pytest.warns(match="not converged"):
         whole = PHCLE(max_iter=4, **options).fit(contexts)
     with pytest.warns(match="not converged"):

@@ -39,7 +39,7 @@ def fit(monkeypatch):
     def fitted(mode, dim, seed=0, drawn=16, **options):
         monkeypatch.setattr("phcle.solver.column_samples.SAMPLE", drawn)
         options |= {"dim": dim, "mode": mode, "random_state": seed}
-        model = PHCLE(**options, backend="numpy", choose=False, calibrate=False)
+        model = PHCLE(**options, backend="numpy", choose=False, completion="none")
         return model.fit(tree())
 
     return fitted
@@ -48,7 +48,7 @@ def fit(monkeypatch):
 @pytest.mark.filterwarnings("ignore:not converged")
 def test_a_resumed_fit_draws_the_samples_it_would_have_drawn(tmp_path, monkeypatch):
     monkeypatch.setattr("phcle.solver.column_samples.SAMPLE", 24)
-    options = {"dim": 2, "mode": "sampled", "choose": False, "calibrate": False}
+    options = {"dim": 2, "mode": "sampled", "choose": False, "completion": "none"}
     options |= {"backend": "numpy", "tol": 0.0, "max_iter": 6}
 
     def stop(state):
@@ -76,7 +76,7 @@ def test_a_family_beside_sampled_counts(monkeypatch, backend_options):
             {"cat": [4, 1], "lion": [190, 0], "lynx": [20, 0], "dog": [30, 1]}
         ),
     ]
-    options = {"dim": 3, "calibrate": False, **backend_options}
+    options = {"dim": 3, "completion": "none", **backend_options}
     sampled = PHCLE(mode="sampled", max_iter=60, **options).fit(contexts).embedding_
     exact = PHCLE(**options).fit(contexts).embedding_
     assert abs(sampled.explain("cat", "lion").rest) < 1e-3
@@ -143,7 +143,7 @@ def process(rank, size, port):
         os.environ.update({name: str(value) for name, value in run.items()})
     phcle.solver.column_samples.SAMPLE = 24
     options = dict(dim=2, mode="sampled", random_state=2, backend="numpy")
-    model = PHCLE(**options, choose=False, calibrate=False).fit(tree())
+    model = PHCLE(**options, choose=False, completion="none").fit(tree())
     np.save(f"{sys.argv[2]}/columns{rank}of{size}.npy", columns(model))
     np.save(f"{sys.argv[2]}/vectors{rank}of{size}.npy", model.embedding_.vectors)
 

@@ -15,12 +15,6 @@ from phcle.errors import BackendError, ConvergenceWarning, OptionError, PhcleErr
 from phcle.options import OPTIONS
 
 
-def test_neighbours_of_coffeepot_include_teapot_and_caldron(hierarchy_model):
-    embedding = hierarchy_model.embedding_
-    near = {embedding.name_of(x) for x, _ in embedding.nearest("coffeepot", k=5)}
-    assert {"teapot", "caldron"} <= near
-
-
 def test_constructor_and_option_table_agree():
     signature = inspect.signature(PHCLE)
     defaults = {
@@ -107,14 +101,6 @@ def test_history_has_every_term_of_every_sweep(rng):
     assert objectives == sorted(objectives, reverse=True)
 
 
-def test_complete_only_keeps_labels_that_every_context_knows(rng):
-    contexts = random_contexts(rng, 12)[:3]
-    model = PHCLE(dim=3, complete_only=True).fit(contexts)
-    expected = set.intersection(*(set(c.observed_labels) for c in contexts))
-    assert set(model.embedding_.labels) == expected
-    assert 0 < len(expected) < 12
-
-
 def test_ctrl_c_keeps_the_last_whole_sweep(rng):
     model = PHCLE(dim=3, tol=0)
 
@@ -132,7 +118,7 @@ def test_fits_that_overlap_give_blas_its_threads_back(rng):
     blas = threadpoolctl.ThreadpoolController().select(user_api="blas")
     contexts, seen = random_contexts(rng), []
     started, ended = threading.Event(), threading.Event()
-    options = {"dim": 2, "backend": "numpy", "choose": False, "calibrate": False}
+    options = {"dim": 2, "backend": "numpy", "choose": False, "completion": "none"}
 
     def n_threads():
         return {library["num_threads"] for library in blas.info()}
@@ -203,7 +189,7 @@ def test_mixed_precision_ends_where_double_precision_does(imagenet):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     if not torch.cuda.is_available():
         pytest.skip("no CUDA device")
-    options = {"device": "cuda", "dim": 30, "calibrate": False}
+    options = {"device": "cuda", "dim": 30, "completion": "none"}
     tree = imagenet.hierarchy()
     mixed = PHCLE(**options, precision="mixed").fit(tree).history_[-1]["gap"]
     double = PHCLE(**options, dtype="float64").fit(tree).history_[-1]["gap"]

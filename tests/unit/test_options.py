@@ -20,7 +20,7 @@ NUMPY = {
     "negatives": np.array(5.0),
     "random_state": np.uint8(3),
     "max_iter": np.int32(3),
-    "calibrate": np.bool_(False),
+    "choose": np.bool_(False),
     "weights": {"hierarchy": np.float32(1)},
 }
 
@@ -48,7 +48,7 @@ def test_a_model_with_numpy_scalars_can_be_saved_and_cloned(tmp_path):
         {"ridge": True},
         {"ridge": np.array([1.0, 2.0])},
         {"ridge": np.nan},
-        {"calibrate": 1},
+        {"completion": True},
     ],
 )
 def test_what_is_no_number_is_refused(wrong):

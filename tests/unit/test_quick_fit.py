@@ -18,7 +18,7 @@ TREE = pd.DataFrame(
     }
 )
 SIZES = pd.DataFrame({"label": ["cat", "lion", "wolf"], "kg": [4, 190, 40]})
-QUICK = {"dim": 2, "choose": False, "calibrate": False}
+QUICK = {"dim": 2, "choose": False, "completion": "none"}
 ANIMALS = ("cat", "lion", "dog", "wolf")
 
 

@@ -38,8 +38,8 @@ def reproduce(
         typer.Argument(
             metavar="WHAT",
             help="A table of the paper (table1, table2, table3), a further study "
-            "(partial-zero-shot, confidence, retrieval, clusters, "
-            "understanding, debian-facets, pantheria, grambank, sigtyp), or all.",
+            "(partial-zero-shot, retrieval, clusters, understanding, debian-facets, "
+            "pantheria, grambank, sigtyp), or all.",
         ),
     ] = "all",
     data: Annotated[
@@ -122,10 +122,12 @@ def reproduce(
     An interrupted table goes on where it stopped when it is started again with the same
     settings and the same --out.
     """
-    from phcle_paper.studies.registry import STUDIES, Request, run_study
+    from phcle_paper.studies.registry import GONE, STUDIES, Request, run_study
     from phcle_paper.tables import settings
     from phcle_paper.tables.runner import reproduce as run
 
+    if what in GONE:
+        raise OptionError(f"the study {what!r} is gone; {GONE[what]}.")
     check_choice("what to make", what, (*settings.TABLES, *STUDIES, "all"))
     check_choice("--split", split or "dev", ("dev", "test"))
     if not data.is_dir():

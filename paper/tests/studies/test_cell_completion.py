@@ -86,7 +86,7 @@ def test_boosting_uses_the_family(planted, rng, monkeypatch):
 
 
 def test_phcle_is_scored_in_logs_and_never_below_the_least_known_value(planted):
-    options = {"dim": 20, "ridge": 1.0, "context_ridge": 1.0, "calibrate": False}
+    options = {"dim": 20, "ridge": 1.0, "context_ridge": 1.0, "completion": "none"}
     predicted = complete(planted, options)
     assert predicted.shape == planted.left.shape
     assert predicted[:, 0].min() >= np.nanmin(planted.left[:, 0]) - 1e-9

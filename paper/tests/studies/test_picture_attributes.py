@@ -12,7 +12,7 @@ from phcle_paper.studies.picture_attributes import PictureAttributes
 def test_own_attributes_move_vectors_where_the_best_fit_lies(rng):
     labels = tuple("abcdef")
     described = DescriptiveContext("looks", labels, tuple("uvwxy"), rng.random((6, 5)))
-    model = PHCLE(dim=4, ridge=1.0, backend="numpy", calibrate=False)
+    model = PHCLE(dim=4, ridge=1.0, backend="numpy", completion="none")
     embedding = model.fit(described).embedding_
     y = np.repeat(labels, 15)
     X = rng.normal(size=(90, 20))

@@ -22,7 +22,7 @@ from phcle_paper.studies.described_objects import (
 from phcle_paper.studies.picture_panels import novel_panels
 from phcle_paper.studies.registry import _settings
 
-OPTIONS = {"dim": 20, "backend": "numpy", "max_iter": 30, "calibrate": False}
+OPTIONS = {"dim": 20, "backend": "numpy", "max_iter": 30, "completion": "none"}
 ONE = Penalties([1.0], [0.1], [1.0], [0.01])
 
 

@@ -45,7 +45,7 @@ def test_retrieval_study_takes_any_labels(shared_data, tmp_path, monkeypatch):
         "phcle_paper.tables.label_sentences.has_sentence_encoder", lambda: False
     )
     settings = shipped("retrieval", retrieval.Settings)
-    plain = {"dim": 30, "max_iter": 5, "choose": False, "calibrate": False}
+    plain = {"dim": 30, "max_iter": 5, "choose": False, "completion": "none"}
     plans = {
         "PHCLE": {"method": "PHCLE", **plain},
         "HLE": {"method": "HLE"},

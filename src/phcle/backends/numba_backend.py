@@ -31,10 +31,6 @@ class NumbaBackend(NumpyBackend):
         super().__init__(dtype)
         _keep_freed_memory()
 
-    def with_dtype(self, dtype: str) -> NumbaBackend:
-        """The same back end in another precision."""
-        return NumbaBackend(dtype)
-
     def dense_part(self, y: npt.NDArray[Any], columns: Columns) -> _CompiledPart:
         """The dense part of a logistic term at a block of rows."""
         return _CompiledPart(y, columns)

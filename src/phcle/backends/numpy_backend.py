@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import SimpleNamespace
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import array_api_compat.numpy as array_api
 import numpy as np
@@ -59,11 +59,11 @@ class NumpyBackend(Backend):
         self._float = np.dtype(dtype)
         self.noise = rounding_noise(dtype)
 
-    def with_dtype(self, dtype: str) -> NumpyBackend:
+    def with_dtype(self, dtype: str) -> Self:
         """The same back end in another precision."""
-        return NumpyBackend(dtype)
+        return type(self)(dtype)
 
-    def in_half_precision(self) -> NumpyBackend:
+    def in_half_precision(self) -> Self:
         """The same back end: half precision is not faster on a CPU."""
         return self
 

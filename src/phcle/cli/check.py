@@ -81,7 +81,7 @@ def check(
 def _with_synonyms(found: CheckedFiles, path: Path) -> CheckedFiles:
     """Write the suggested spellings, and put the file into the next command."""
     from phcle.contexts.match_report import synonym_lines
-    from phcle.files.writing import write_whole
+    from phcle.files.atomic import write_whole
 
     with write_whole(path) as temporary:
         lines = [*synonym_lines(found.match), ""]

@@ -90,53 +90,54 @@ def complete(
         bool,
         want(None, "Add those of all values of a category.", "--probabilities"),
     ] = False,
-    why: Annotated[
-        bool, want(None, "Give reasons, which takes time.", "--why/--no-why")
-    ] = True,
+    why: Annotated[bool, want(None, "Give reasons.", "--why/--no-why")] = True,
+    draws: Annotated[
+        int,
+        want(
+            "N",
+            "Draw every cell N times from its own distribution, in place of its "
+            "likeliest value: multiple imputations, with a column draw.",
+            min=0,
+        ),
+    ] = 0,
+    seed: Annotated[int, want("SEED", "Seed of --draws.", min=0)] = 0,
     suspicious: Annotated[
         bool,
         want(
             None,
-            "Instead of unknown cells: known ones that are unlikely when they are "
-            "asked for without being seen. Takes about as long as five fits.",
+            "Instead of unknown cells: known ones that are unlikely, as the fit "
+            "predicted them without seeing them.",
             "--suspicious",
         ),
     ] = False,
     as_json: Json = False,
     **given: Any,
 ) -> None:
-    """Complete tables: predict every unknown cell, with confidence and reasons.
+    """Complete tables: look up every unknown cell, with confidence and reasons.
 
-    A number has an interval that holds the truth in 80 of 100 cases. The column family
-    is the mean or most common value of the nearest group of a hierarchy.
+    The fit predicted them. A number has an interval that holds the truth in 80 of 100
+    cases. The column family is the mean or most common value of the nearest group of a
+    hierarchy.
     """
     from phcle.embedding import load
-    from phcle.embedding.complete import completed_cells
+    from phcle.embedding.complete import (
+        completable,
+        completed_cells,
+        warn_of_unpredicted,
+    )
     from phcle.uses.completion_files import COLUMNS, check_ending
     from phcle.uses.table_filling import complete_table
 
     if fill_markers and wide is None:
         raise OptionError("--fill-markers needs --wide, the table to fill.")
+    if draws and (suspicious or wide is not None):
+        other = "--suspicious" if suspicious else "--wide"
+        raise OptionError(f"{other} has one value for each cell; leave out --draws.")
     if wide is not None:
         if out is None:
             raise OptionError("--wide needs --out, the file for the filled table.")
         check_can_write(out, [file, wide])
-        with progress_bar("filling", "rows") as progress:
-            answer = complete_table(
-                load(file),
-                wide,
-                out,
-                labels=labels_or_files(labels),
-                columns=columns,
-                contexts=contexts,
-                min_confidence=min_confidence,
-                fill_markers=fill_markers,
-                progress=progress,
-                reading=reading_of(given),
-            )
-        show(answer, _show_filled, as_json=as_json)
-        return
-    if out is not None:
+    elif out is not None:
         check_ending(out)
         check_can_write(out, [file])
     embedding = load(file)
@@ -145,17 +146,36 @@ def complete(
         found = _suspicious(embedding, chosen, columns, contexts)
         _write_or_show(embedding, found, SUSPICIOUS, chosen, out, as_json=as_json)
         return
-    cells = completed_cells(
-        embedding,
-        labels=chosen,
-        columns=columns,
-        contexts=contexts,
-        min_confidence=min_confidence,
-        why=why,
-        probabilities=probabilities,
-    )
-    titles = (*COLUMNS, "probabilities") if probabilities else COLUMNS
-    _write_or_show(embedding, cells, titles, chosen, out, as_json=as_json)
+    if wide is not None and out is not None:
+        with progress_bar("filling", "rows") as progress:
+            answer = complete_table(
+                embedding,
+                wide,
+                out,
+                labels=chosen,
+                columns=columns,
+                contexts=contexts,
+                min_confidence=min_confidence,
+                fill_markers=fill_markers,
+                progress=progress,
+                reading=reading_of(given),
+            )
+        show(answer, _show_filled, as_json=as_json)
+    else:
+        cells = completed_cells(
+            embedding,
+            labels=chosen,
+            columns=columns,
+            contexts=contexts,
+            min_confidence=min_confidence,
+            why=why,
+            probabilities=probabilities,
+            draws=draws,
+            seed=seed,
+        )
+        titles = [*COLUMNS, *["probabilities"] * probabilities, *["draw"] * bool(draws)]
+        _write_or_show(embedding, cells, titles, chosen, out, as_json=as_json)
+    warn_of_unpredicted(embedding, completable(embedding, contexts))
 
 
 def _suspicious(
@@ -165,12 +185,9 @@ def _suspicious(
     contexts: Sequence[str] | None,
 ) -> list[SuspiciousCell]:
     """Suspicious cells, perhaps of some labels only."""
-    from phcle.solver.suspicious_cells import suspicious_cells
+    from phcle.embedding.suspicious import suspicious_cells
 
-    with progress_bar("asking for known cells", "fits") as progress:
-        found = suspicious_cells(
-            embedding, columns=columns, contexts=contexts, progress=progress
-        )
+    found = suspicious_cells(embedding, columns=columns, contexts=contexts)
     if labels is None:
         return found
     wanted = set(map(embedding.resolve, labels))
@@ -214,8 +231,10 @@ def _write_or_show(
         shown = [x for x in shown if x not in ("low", "high")]
         rows = [_row(cell, shown, embedding) for cell in first[:SHOWN]]
         show_table(shown, rows)
-        if not first:
-            show_line(NO_SUSPICION if "chance" in titles else NOTHING)
+        if not first and "chance" not in titles:
+            show_line(NOTHING)
+        elif not first and embedding.predictions:
+            show_line(NO_SUSPICION)
         if len(first) > SHOWN:
             show_line(f"The first {SHOWN} cells; --out filled.csv writes all of them.")
 
@@ -258,12 +277,12 @@ def _tracked(
 ) -> Iterator[Any]:
     """Pass cells on, and count their labels."""
     position = {label: n for n, label in enumerate(labels, 1)}
-    done = 0
+    before = (0, 0)
     for cell in cells:
-        reached = position.get(cell.label, 0)
-        if reached > done:
-            done = reached
-            progress(done, len(labels))
+        reached = (getattr(cell, "draw", None) or 0, position.get(cell.label, 0))
+        if reached > before:
+            before = reached
+            progress(reached[1], len(labels))
         yield cell
 
 

@@ -18,7 +18,7 @@ from phcle.cli.output import (
     show_next,
     shows_progress,
 )
-from phcle.files.writing import make_folder
+from phcle.files.atomic import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

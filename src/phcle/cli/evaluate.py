@@ -12,12 +12,12 @@ import typer
 from phcle.cli.command_style import have, tuning, want
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import progress_bar, show, show_line, show_table
-from phcle.files.writing import make_folder
+from phcle.files.atomic import make_folder
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from phcle.answers import ColumnSkill, CompletionSkill, ContextHelp, Evaluation
+    from phcle.answers import CompletionSkill, ContextHelp, Evaluation
 
 
 RULES = ("usual", "family", "rows")
@@ -62,8 +62,8 @@ def evaluate(
         bool,
         want(
             None,
-            "Instead of images: how well hidden cells of every column are "
-            "predicted, beside simple rules.",
+            "Instead of images: how well the fit predicted known cells of every "
+            "column without seeing them, beside simple rules.",
             "--complete",
         ),
     ] = False,
@@ -94,7 +94,7 @@ def evaluate(
 
     The options of the classifiers are chosen on validation classes among the seen ones.
     With --contexts it is tested whether each context helps to predict hidden cells of
-    tables, and with --complete how well the cells of every column are predicted.
+    tables. With --complete it says how well the cells of every column are predicted.
     """
     from phcle.errors import OptionError
 
@@ -124,11 +124,9 @@ def _context_help(file: Path) -> ContextHelp:
 
 def _completion_skill(file: Path) -> CompletionSkill:
     from phcle.embedding import load
-    from phcle.solver.calibration import completion_skill
+    from phcle.embedding.skill import completion_skill
 
-    embedding = load(file)
-    with progress_bar("predicting hidden cells", "trials") as progress:
-        return replace(completion_skill(embedding, progress=progress), file=str(file))
+    return replace(completion_skill(load(file)), file=str(file))
 
 
 def _show_skill(answer: CompletionSkill) -> None:
@@ -155,17 +153,12 @@ def _show_skill(answer: CompletionSkill) -> None:
         )
     for row in answer.columns:
         if row.verdict != "better":
-            show_line(
-                f"{row.column}: a simple rule is {_as_good(row)}: {row.best_rule}"
-            )
+            how = "better" if row.verdict == "worse" else "as good"
+            show_line(f"{row.column}: a simple rule is {how}: {row.best_rule}")
 
 
 def _number(value: float | None, form: str) -> str:
     return "–" if value is None else format(value, form)
-
-
-def _as_good(row: ColumnSkill) -> str:
-    return "better" if row.verdict == "worse" else "as good"
 
 
 def _show_help(answer: ContextHelp) -> None:
@@ -199,8 +192,8 @@ def _evaluation(
     from phcle.answers import Evaluation
     from phcle.embedding import load
     from phcle.errors import check_choice
-    from phcle.uses.zero_shot import SEARCHES, user_task
-    from phcle.uses.zero_shot import evaluate as score
+    from phcle.images import SEARCHES, user_task
+    from phcle.images import evaluate as score
 
     for name in classifiers or ():
         check_choice("--classifier", name, SEARCHES)
@@ -298,10 +291,7 @@ def _show_columns(rows: Sequence[Mapping[str, Any]], columns: dict[str, str]) ->
     show_table(
         ("classifier", *shown.values()),
         [
-            (
-                row["classifier"],
-                *(_number(row[key], ".1%") for key in shown),
-            )
+            (row["classifier"], *(_number(row[key], ".1%") for key in shown))
             for row in rows
         ],
     )

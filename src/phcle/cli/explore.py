@@ -99,15 +99,13 @@ def _workspace(
     opened = _opened(file)
     if len(opened.embedding) < 2:
         raise FileError(f"{file}: has one label; the explorer needs two or more.")
-    other = None
-    if compare is not None:
-        other = _opened(compare)
+    other = None if compare is None else _opened(compare)
     if model is None:
         if network is not None:
             raise OptionError("--network needs a map of pictures: give --model too.")
         return Workspace(opened, other)
     from phcle.cli.pictures import network_of
-    from phcle.uses.pictures import load_map
+    from phcle.images import load_map
 
     image_map = load_map(model)
     if image_map.network is None:  # it was learned from features

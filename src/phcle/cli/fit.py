@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,7 +36,7 @@ from phcle.cli.output import (
     show_summary,
     show_written,
 )
-from phcle.errors import FileFaults
+from phcle.errors import FileFaults, OptionError
 from phcle.options import check_options
 
 if TYPE_CHECKING:
@@ -75,6 +76,14 @@ def fit(
             "are pulled together, or both.",
         ),
     ] = "auto",
+    reader: Annotated[
+        list[str] | None,
+        tuning(
+            "MODULE:CLASS",
+            "An estimator of scikit-learn's kind that predicts gaps beside the "
+            "package's own, as far as it helps; may be repeated.",
+        ),
+    ] = None,
     warm_start: Annotated[
         Path | None,
         machine(
@@ -85,7 +94,7 @@ def fit(
         bool,
         machine(
             None,
-            "With --warm-start: choose settings and learn confidences anew.",
+            "With --warm-start: choose settings anew.",
             "--choose-again",
         ),
     ] = False,
@@ -123,6 +132,7 @@ def fit(
     quiet = quiet or processes.rank > 0
     options = model_options(given, verbose=sys.stderr.isatty() and not quiet)
     check_options(options)
+    readers = _own_readers(reader or ())
     reading = reading_of(given)
     guessed = _guessed(data, reading)
     files = [*guessed.files, *context_files(given, needed=not guessed.files)]
@@ -156,6 +166,7 @@ def fit(
             checkpoint=checkpoint,
             resume=resume,
             checkpoint_every=checkpoint_every,
+            readers=readers,
         )
     except KeyboardInterrupt:
         if processes.rank == 0:
@@ -171,6 +182,23 @@ def fit(
     if not (as_json or quiet):
         show_written(out)
         show_next(next_steps(embedding, out, embedding.labels[0]))
+
+
+def _own_readers(given: Sequence[str]) -> dict[str, Any]:
+    """Make the user's own readers, which `PHCLE.fit` checks, by names of classes."""
+    found: dict[str, Any] = {}
+    for text in given:
+        module, _, name = text.partition(":")
+        if not (module and name):
+            raise OptionError(f"--reader must be MODULE:CLASS. Got {text!r}.")
+        if name in found:
+            raise OptionError(f"--reader: two classes are called {name!r}.")
+        try:
+            found[name] = getattr(import_module(module), name)()
+        except Exception as error:  # a module of the user's may raise anything
+            why = " ".join(str(error).split())
+            raise OptionError(f"--reader {text}: cannot be made ({why}).") from error
+    return found
 
 
 def _guessed(data: Sequence[Path] | None, reading: Reading) -> GuessedFiles:

@@ -14,7 +14,7 @@ from phcle.cli.command_style import everywhere, have, machine, tuning, want
 from phcle.contexts.readers.context_files import FILE_KINDS, ContextFile
 from phcle.contexts.readers.file_arguments import split_columns
 from phcle.errors import ContextError, OptionError
-from phcle.files.writing import is_file
+from phcle.files.reading import is_file
 from phcle.options import OPTIONS, Option
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def _group(option: Option) -> Callable[..., Any]:
     """The group of an option of the model on the help page."""
     if option.name == "match":
         return have
-    if option.name in ("dim", "choose", "calibrate", "complete_only"):
+    if option.name in ("dim", "choose", "completion", "complete_only"):
         return want
     return machine if option.group == "computing" else tuning
 

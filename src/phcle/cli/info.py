@@ -12,7 +12,7 @@ from phcle.cli.output import show, show_line, show_summary
 
 def info(file: EmbeddingFile, as_json: Json = False) -> None:
     """Show what an embedding, a map or a checkpoint holds and how it was made."""
-    from phcle.files.archive import format_of
+    from phcle.files.container import format_of
 
     answer = ABOUT.get(format_of(file) or "", _about_embedding)(file)
     show(answer, _show, as_json=as_json)
@@ -39,7 +39,7 @@ def _about_checkpoint(path: Path) -> answers.CheckpointInfo:
 
 
 def _about_map(path: Path) -> answers.ImageMapInfo:
-    from phcle.uses.pictures.image_map import VERSION, load_map
+    from phcle.images.image_map import VERSION, load_map
 
     found = load_map(path)
     return answers.ImageMapInfo(

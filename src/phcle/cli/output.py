@@ -17,9 +17,9 @@ import typer
 
 from phcle.cli.errors_and_signals import say
 from phcle.errors import FileError, OptionError
+from phcle.files.atomic import check_can_write as check_place_to_write
+from phcle.files.atomic import write_whole
 from phcle.files.csv_text import csv_lines
-from phcle.files.writing import check_can_write as check_place_to_write
-from phcle.files.writing import write_whole
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -23,7 +23,7 @@ from phcle.errors import FileError, OptionError, some
 if TYPE_CHECKING:
     from phcle.answers import LearnedImageMap, UnderstoodPicture
     from phcle.datasets import ImageData
-    from phcle.uses.pictures import FeatureNetwork, ImageMap
+    from phcle.images import FeatureNetwork, ImageMap
 
 
 Network = Annotated[
@@ -64,8 +64,7 @@ def map(
     """
     from phcle.answers import LearnedImageMap
     from phcle.embedding import load
-    from phcle.uses.pictures import FeatureNetwork, ImageMap
-    from phcle.uses.zero_shot import match_classes
+    from phcle.images import FeatureNetwork, ImageMap, match_classes
 
     if (features is None) == (photos is None) or (photos is None) != (network is None):
         raise OptionError(
@@ -121,8 +120,8 @@ def understand(
     Related labels are those that carry 80 % of the similarity of the nearest ones.
     """
     from phcle.embedding import load
+    from phcle.images import load_map
     from phcle.uses.named_answers import understood_picture
-    from phcle.uses.pictures import load_map
 
     embedding, image_map = load(file), load_map(model)
     image_map.check_belongs_to(embedding)
@@ -144,7 +143,7 @@ def understand(
 def _photo_data(folder: Path, network: FeatureNetwork) -> ImageData:
     """Features of all photos below a folder; sub-folders are their labels."""
     from phcle.datasets import ImageData
-    from phcle.uses.pictures import PHOTO_ENDINGS, read_photo
+    from phcle.images import PHOTO_ENDINGS, read_photo
 
     if not folder.is_dir():
         raise FileError(f"{folder}: no such folder; --photos names a folder of photos.")
@@ -191,7 +190,7 @@ def network_of(image_map: ImageMap, model: Path, network: str | None) -> Feature
     FeatureNetwork
         The network.
     """
-    from phcle.uses.pictures import FeatureNetwork
+    from phcle.images import FeatureNetwork
 
     card = image_map.network
     if card is None:
@@ -208,7 +207,7 @@ def _features(path: Path, network: FeatureNetwork | None) -> Any:
         from phcle.datasets.feature_folder import read_feature_rows
 
         return read_feature_rows(path)
-    from phcle.uses.pictures import read_photo
+    from phcle.images import read_photo
 
     return network.features([read_photo(path)])
 

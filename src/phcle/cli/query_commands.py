@@ -20,7 +20,7 @@ from phcle.cli.output import (
     show_nearest,
 )
 from phcle.errors import FileError, OptionError
-from phcle.files.writing import is_file
+from phcle.files.reading import is_file
 
 if TYPE_CHECKING:
     import numpy as np

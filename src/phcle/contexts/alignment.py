@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +25,7 @@ from phcle.contexts.labels import (
     some_names,
     union_of,
 )
-from phcle.errors import ContextError, check_choice, did_you_mean, some
+from phcle.errors import ContextError, ContextWarning, check_choice, did_you_mean, some
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,8 @@ def align(
     complete_only : bool, default False
         Keep only labels that every context knows.
     must_inform : bool, default True
-        Refuse contexts and labels about which nothing is known.
+        Refuse contexts that know none of the labels, and what `labels` names and no
+        context knows. Other labels that no context knows are left out with a warning.
 
     Returns
     -------
@@ -179,7 +181,8 @@ def align(
             raise ContextError("labels= is empty; name the labels to embed.")
     given = [context.naming_also(vocabulary) for context in given]
     if must_inform or complete_only:
-        vocabulary = _informed(given, vocabulary, complete_only, must_inform)
+        are_asked = labels is not None
+        vocabulary = _informed(given, vocabulary, complete_only, must_inform, are_asked)
     return Aligned(vocabulary, tuple(sorted(given, key=lambda c: c.order)))
 
 
@@ -188,6 +191,7 @@ def _informed(
     vocabulary: tuple[str, ...],
     complete_only: bool,
     must_inform: bool,
+    are_asked: bool,
 ) -> tuple[str, ...]:
     """The labels to keep, given what the contexts know about them."""
     observed = [observed_among(context, vocabulary) for context in contexts]
@@ -210,15 +214,21 @@ def _informed(
                 "complete_only=True keeps the labels that are in every context, and "
                 "there are none; check that the contexts use the same labels."
             )
-    unknown = some_names(vocabulary, np.flatnonzero(~np.any(observed, axis=0)))
-    if unknown and must_inform:
+    is_known = np.any(observed, axis=0)
+    unknown = some_names(vocabulary, np.flatnonzero(~is_known))
+    if not (unknown and must_inform):
+        return vocabulary
+    said = f"no context says anything about {len(unknown)} of {len(vocabulary)} labels"
+    if are_asked:
         known = set().union(*(context.observed_labels for context in contexts))
         raise ContextError(
-            f"no context says anything about {len(unknown)} of {len(vocabulary)} "
-            f"labels: {some(unknown)}; leave them out, or describe them in a context."
+            f"{said}: {some(unknown)}; leave them out, or describe them in a context."
             f"{did_you_mean(unknown[0], known)}"
         )
-    return vocabulary
+    warnings.warn(
+        f"{said}, which are left out: {some(unknown)}.", ContextWarning, stacklevel=4
+    )
+    return some_names(vocabulary, np.flatnonzero(is_known))
 
 
 def observed_among(

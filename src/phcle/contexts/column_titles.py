@@ -18,6 +18,7 @@ TITLES = {
     ),
     "source": ("source", "from", "src", "node1", "subject", "head", "start"),
     "target": ("target", "to", "dst", "dest", "destination", "node2", "object", "tail"),
+    "relation": ("relation", "predicate", "rel", "edge type", "relation type"),
     "weight": ("weight", "weights", "count", "strength", "n"),
     "item": (
         *("item", "items", "image", "photo", "document", "doc", "basket", "order"),

@@ -55,6 +55,10 @@ class FullRows(ABC):
         """
 
     @abstractmethod
+    def sums(self) -> Floats:
+        """Compute the sum of each column."""
+
+    @abstractmethod
     def toarray(self) -> Floats:
         """Return all values as one array.
 
@@ -161,6 +165,9 @@ class DenseRows(FullRows):
     def minus(self, shift: Floats) -> FullRows:
         return DenseRows(self.values - shift)
 
+    def sums(self) -> Floats:
+        return np.asarray(self.values.sum(axis=0))
+
     def toarray(self) -> Floats:
         return self.values
 
@@ -210,6 +217,9 @@ class SparseRows(FullRows):
 
     def minus(self, shift: Floats) -> FullRows:
         return SparseRows(self.values, self.shift + shift)
+
+    def sums(self) -> Floats:
+        return np.asarray(self.values.sum(axis=0) - self.values.shape[0] * self.shift)
 
     def toarray(self) -> Floats:
         return np.asarray(self.values.toarray() - self.shift)

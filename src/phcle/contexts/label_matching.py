@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from phcle.contexts.labels import differences, match_key, same_names
@@ -202,25 +202,7 @@ class LabelMatch:
             All that was joined, suggested and left over.
         """
         worst = self.worst
-        return {
-            "mode": self.mode,
-            "joined": [
-                {**vars(each), "differs": list(each.differs)} for each in self.joined
-            ],
-            "synonyms": dict(self.synonyms),
-            "unused_synonyms": list(self.unused_synonyms),
-            "suggestions": [
-                {**vars(each), "candidates": list(each.candidates)}
-                for each in self.suggestions
-            ],
-            "near_are_complete": self.near_are_complete,
-            "own_labels": [
-                {**vars(each), "examples": list(each.examples)}
-                for each in self.own_labels
-            ],
-            "worst": None if worst is None else worst.source,
-            "left_out": dict(self.left_out),
-        }
+        return {**asdict(self), "worst": None if worst is None else worst.source}
 
 
 def match_labels(

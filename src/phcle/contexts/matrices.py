@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.contexts.labels import refuse_half_characters
+from phcle.contexts.labels import index_of, refuse_half_characters
 from phcle.contexts.name_arrays import NameArray
 from phcle.errors import ContextError, some
 
@@ -32,7 +32,7 @@ def merging_matrix(names: Sequence[str]) -> sp.csr_array:
     csr_array of shape (different names, names)
         Ones; the names are in order of first appearance.
     """
-    place = {name: i for i, name in enumerate(dict.fromkeys(names))}
+    place = index_of(dict.fromkeys(names))
     rows = [place[name] for name in names]
     return sp.csr_array(
         (np.ones(len(rows)), (rows, np.arange(len(rows)))),
@@ -68,6 +68,29 @@ def take_rows(
     taken = sp.csr_array(pick @ matrix)
     taken.sort_indices()
     return taken
+
+
+def take_columns(matrix: sp.csr_array, columns: npt.NDArray[np.int64]) -> sp.csr_array:
+    """Return columns of a sparse matrix by position.
+
+    Parameters
+    ----------
+    matrix : csr_array
+        The matrix.
+    columns : array of int
+        Positions of the columns; −1 stands for an empty column.
+
+    Returns
+    -------
+    csr_array
+        The columns, in this order.
+    """
+    present = np.flatnonzero(columns >= 0)
+    pick = sp.csr_array(
+        (np.ones(len(present)), (columns[present], present)),
+        shape=(matrix.shape[1], len(columns)),
+    )
+    return sp.csr_array(matrix @ pick)
 
 
 def as_csr(matrix: Any, name: str) -> sp.csr_array:

@@ -102,38 +102,6 @@ class Reasons:
     unnamed: Flags
 
 
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """What makes up label vectors: λ3·w is the sum of totals and own pulls times w.
-
-    Attributes
-    ----------
-    title : str
-        What stands before the names in a sentence.
-    names : tuple of str
-        Columns, or relatives.
-    pulls : array of shape (labels, names)
-        How strongly each name pulls a label towards its vector.
-    vectors : array of shape (names, dim)
-        Vectors of the names.
-    total : array of shape (labels, dim)
-        Sum of the vectors, each times its pull.
-    weights : array of shape (labels, names)
-        How much each name is one of the label's own; 0 for what the label lacks.
-    own : array of shape (labels,)
-        How strongly a label is pulled to its own vector w: a family returns a part of
-        what the label brought into it.
-    """
-
-    title: str
-    names: tuple[str, ...]
-    pulls: AnyFloats
-    vectors: AnyFloats
-    total: AnyFloats
-    weights: AnyFloats
-    own: AnyFloats
-
-
 def compared(one: Codes, other: Codes) -> Ints:
     """Find the group of each column from what the two labels are known to be in it.
 

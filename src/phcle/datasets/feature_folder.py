@@ -17,7 +17,7 @@ from phcle.datasets.image_data import ImageData
 from phcle.errors import ContextError, FileError, some
 from phcle.files.json_toml import parse_json
 from phcle.files.numpy_arrays import read_npy, read_npz
-from phcle.files.writing import check_is_file, is_folder
+from phcle.files.reading import check_is_file, is_folder
 
 MATRICES = ("X.npy", "features.npy")
 LABEL_FILES = ("labels.csv", "labels.tsv", "labels.txt", "labels.npy")

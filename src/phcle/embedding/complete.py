@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from phcle.answers import CompletedCell
-from phcle.arrays import Flags, Ints
+from phcle.arrays import Flags, Floats, Ints
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.labels import listed
-from phcle.embedding.cell_reasons import CellReasons
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.read import FamilyValues, Reading, read_predictions
-from phcle.errors import OptionError, check_choice
+from phcle.embedding.read import (
+    TAIL,
+    FamilyValues,
+    Reading,
+    read_predictions,
+    read_stored,
+)
+from phcle.errors import ContextWarning, OptionError, check_choice
 
 BLOCK = 1_000_000
-"""Cells that are predicted at once: a few arrays of 8 MB."""
+"""Cells that are looked up at once: a few arrays of 8 MB."""
 
 LIKELY = 0.5
 """Of tags, only those are listed that are more likely than this, unless a lower
 confidence is asked for: most labels lack most tags."""
+
+LEAST_SHARE = 0.05
+"""Labels and readers with a smaller share are not named as reasons."""
+
+MOST_NAMED = 2
+"""Labels that are named as reasons."""
 
 
 def completed_cells(
@@ -35,47 +47,40 @@ def completed_cells(
     why: bool = True,
     probabilities: bool = False,
     families: Mapping[str, FamilyValues] | None = None,
+    draws: int = 0,
+    seed: int = 0,
 ) -> Iterator[CompletedCell]:
-    """Predict unknown cells, label by label, in bounded memory.
+    """Give the unknown cells as predicted, label by label, in bounded memory.
 
     Parameters
     ----------
     embedding : LabelEmbedding
-        An embedding that `PHCLE` learned.
-    labels : iterable of str, optional
-        Labels to complete; by default all.
-    columns : iterable of str, optional
-        Columns of the user's tables, or tags, to complete; by default all.
-    contexts : iterable of str, optional
-        Contexts to complete; by default all with readable columns, but no texts.
-    min_confidence : float, default 0.0
-        Leave out values that are less likely. Numbers have no confidence, and stay. Of
-        tags, those that are more likely than not are listed, or more likely than this.
-    why : bool, default True
-        Whether to give reasons, which takes time.
-    probabilities : bool, default False
-        Whether to give those of all values of a category.
+        The embedding.
+    labels, columns, contexts : iterables of str, optional
+        As for `LabelEmbedding.complete`, as are the others.
+    min_confidence : float
+        Least confidence.
+    why, probabilities : bool
+        Whether to give reasons and probabilities.
     families : mapping from str to FamilyValues, optional
-        What families say, by name of the context; for many questions about one
-        embedding, because it takes time to find.
+        What families say, by table, if it is known already.
+    draws, seed : int
+        Number of draws, and their seed.
 
     Yields
     ------
     CompletedCell
-        An unknown cell.
-
-    Examples
-    --------
-    >>> from phcle import DescriptiveContext, PHCLE
-    >>> labels = ("cat", "dog", "wolf", "eel", "carp")
-    >>> cells = {"legs": [4, 4, 4, 0, 0], "skin": ["fur", "fur", "", "wet", "wet"]}
-    >>> table = DescriptiveContext.from_cells(labels, cells, "looks")
-    >>> embedding = PHCLE(dim=2).fit(table).embedding_
-    >>> [(cell.label, cell.column, cell.value) for cell in completed_cells(embedding)]
-    [('wolf', 'skin', 'fur')]
+        The cells; with draws, all cells of the first one come first.
     """
     if not 0 <= min_confidence <= 1:
         raise OptionError(f"min_confidence must be 0 to 1. Got {min_confidence!r}.")
+    if draws < 0:
+        raise OptionError(f"draws must be 0 or more. Got {draws!r}.")
+    if embedding.base is not None and not embedding.is_within_base:
+        # Kinds of columns, families and reasons are those of all labels.
+        labels = embedding.labels if labels is None else labels
+        labels = [embedding.resolve(label) for label in listed(labels)]
+        embedding, families = embedding.with_base, None
     tables = completable(embedding, contexts)
     wanted = None if columns is None else set(listed(columns))
     titles = [field.title for table in tables for field in table.fields]
@@ -93,22 +98,27 @@ def completed_cells(
             embedding,
             table,
             families[table.name],
-            CellReasons(embedding, table) if why else None,
             np.array([wanted is None or x.title in wanted for x in table.fields]),
             min_confidence,
-            probabilities,
+            has_reasons=why,
+            has_probabilities=probabilities,
         )
         for table in tables
     ]
     widest = max((len(table.columns) for table in tables), default=1)
     step = max(BLOCK // widest, 1)
-    for start in range(0, len(chosen), step):
-        part = chosen[start : start + step]
-        rows = np.array([position[label] for label in part], dtype=np.int64)
-        by_table = [completer.cells(part, rows) for completer in completers]
-        for label_cells in zip(*by_table, strict=True):
-            for cells in label_cells:
-                yield from cells
+    for draw in range(max(draws, 1)):
+        rng = np.random.default_rng((seed, draw)) if draws else None
+        for start in range(0, len(chosen), step):
+            part = chosen[start : start + step]
+            rows = np.array([position[label] for label in part], dtype=np.int64)
+            by_table = [
+                completer.cells(part, rows, rng, draw + 1 if draws else None)
+                for completer in completers
+            ]
+            for label_cells in zip(*by_table, strict=True):
+                for cells in label_cells:
+                    yield from cells
 
 
 def completable(
@@ -119,9 +129,10 @@ def completable(
     Parameters
     ----------
     embedding : LabelEmbedding
-        An embedding.
+        The embedding.
     contexts : iterable of str, optional
-        Names of the tables asked for; others are left out, unknown ones refused.
+        Names of the tables to take. By default all with readable columns and a weight,
+        but no texts.
 
     Returns
     -------
@@ -141,6 +152,30 @@ def completable(
     return [table for table in tables if table.name in names]
 
 
+def warn_of_unpredicted(
+    embedding: LabelEmbedding, tables: Sequence[PredictingContext]
+) -> None:
+    """Warn if the fit predicted no gaps: values then come from the vectors alone.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+    tables : sequence of PredictingContext
+        Its tables.
+    """
+    base = embedding if embedding.base is None else embedding.base
+    if not tables or base.predictions:
+        return
+    warnings.warn(
+        "this fit did not predict gaps, so values come from the vectors alone, without "
+        "intervals and probabilities; fit again with completion='full'. Small tables "
+        "have too few labels to learn from.",
+        ContextWarning,
+        stacklevel=3,
+    )
+
+
 class _Completer:
     """Completes the cells of one table."""
 
@@ -149,35 +184,42 @@ class _Completer:
         embedding: LabelEmbedding,
         table: PredictingContext,
         family: FamilyValues,
-        reasons: CellReasons | None,
         is_wanted: Flags,
         min_confidence: float,
-        probabilities: bool,
+        *,
+        has_reasons: bool,
+        has_probabilities: bool,
     ) -> None:
         self.embedding, self.table = embedding, table
-        self.family, self.reasons = family, reasons
-        self.is_wanted, self.min_confidence = is_wanted, min_confidence
-        self.probabilities = probabilities
+        self.family, self.is_wanted = family, is_wanted
+        self.min_confidence = min_confidence
+        self.has_probabilities = has_probabilities
+        self.reasons = _Reasons(embedding, table) if has_reasons else None
 
-    def cells(self, labels: Sequence[str], rows: Ints) -> Iterator[list[CompletedCell]]:
+    def cells(
+        self,
+        labels: Sequence[str],
+        rows: Ints,
+        rng: np.random.Generator | None,
+        draw: int | None,
+    ) -> Iterator[list[CompletedCell]]:
         """The completed cells of each label."""
         table, fields = self.table, self.table.fields
         first = [field.at.start for field in fields]
         is_known = np.stack([~np.isnan(table.observed_row(x)[first]) for x in labels])
-        vectors = self.embedding.vectors[rows]
-        read = read_predictions(self.embedding, table, vectors, labels)
+        read = read_predictions(self.embedding, table, rows)
         chosen, confidence = _most_likely(table, read)
         is_shown = self.is_wanted & ~is_known & self._is_likely(confidence, chosen)
+        if rng is not None:
+            read, chosen = _drawn(table, read, chosen, rng)
         family = self.family.at(rows, fields)
-        if self.reasons is None:
-            why = [[""] * int(own.sum()) for own in is_shown]
-        else:
-            why = self.reasons.words(rows, chosen, is_shown)
         shown = [np.flatnonzero(own).tolist() for own in is_shown]
         for i, label in enumerate(labels):
             yield [
-                self._cell(label, i, n, read, chosen, confidence, family[n][i], text)
-                for n, text in zip(shown[i], why[i], strict=True)
+                self._cell(
+                    label, (i, rows[i]), n, read, chosen, confidence, family[n][i], draw
+                )
+                for n in shown[i]
             ]
 
     def _is_likely(self, confidence: Any, chosen: Ints) -> Flags:
@@ -188,22 +230,22 @@ class _Completer:
         for n, field in enumerate(self.table.fields):
             if field.kind == "tag":
                 sure = confidence[:, n]
-                # Without a calibration, a tag is taken for present above a half.
+                # Without predictions, a tag is taken for present above a half.
                 is_likely[:, n] = np.where(np.isnan(sure), chosen[:, n], sure >= least)
         return np.asarray(is_likely, dtype=bool)
 
     def _cell(
         self,
         label: str,
-        row: int,
+        rows: tuple[int, int],
         number: int,
         read: Reading,
         chosen: Ints,
         confidence: Any,
         family: float | bool | str | None,
-        why: str,
+        draw: int | None,
     ) -> CompletedCell:
-        field = self.table.fields[number]
+        field, (row, whole_row) = self.table.fields[number], rows
         at, best = field.at.start, int(chosen[row, number])
         value: float | bool | str = bool(best)
         low = high = None
@@ -215,12 +257,13 @@ class _Completer:
                 low, high = (None, None) if np.isnan(ends[0]) else ends
         elif field.kind == "category":
             value = field.values[best]
-            if self.probabilities and read.chance is not None:
+            if self.has_probabilities and read.chance is not None:
                 own = read.chance[row, field.at].tolist()
                 shares = dict(zip(field.values, own, strict=True))
         elif field.kind == "tag":
-            value = True
+            value = draw is None or bool(best)
         sure = float(confidence[row, number])
+        why = "" if self.reasons is None else self.reasons.of(whole_row, number)
         return CompletedCell(
             label,
             self.table.name,
@@ -233,20 +276,20 @@ class _Completer:
             family,
             why,
             shares,
+            draw,
         )
 
 
 def _most_likely(table: PredictingContext, read: Reading) -> tuple[Ints, Any]:
     """The most likely value of each cell, and its probability.
 
-    The value is the position in a category, and 1 or 0 for yes and no. A tag's
-    probability is that of having it; numbers have none.
+    A value is a position in `Field.values`, or 1 for a yes; numbers have none.
     """
     shape = (len(read.values), len(table.fields))
     chosen = np.zeros(shape, dtype=np.int64)
     confidence = np.full(shape, np.nan)
     for n, field in enumerate(table.fields):
-        own = read.values[:, field.at]
+        own = np.nan_to_num(read.values[:, field.at], nan=-1.0)
         chosen[:, n] = own.argmax(axis=1) if len(field.values) else own[:, 0] > LIKELY
         if read.chance is not None and field.kind != "number":
             confidence[:, n] = _confidence(field, read.chance[:, field.at])
@@ -260,3 +303,96 @@ def _confidence(field: Field, chance: Any) -> Any:
     if field.kind == "tag":
         return chance[:, 0]
     return np.maximum(chance[:, 0], 1 - chance[:, 0])
+
+
+def _drawn(
+    table: PredictingContext, read: Reading, chosen: Ints, rng: np.random.Generator
+) -> tuple[Reading, Ints]:
+    """One value of each cell from its own distribution."""
+    values, drawn = read.values.copy(), chosen.copy()
+    away = rng.standard_normal((len(values), len(table.fields)))
+    place = rng.random((len(values), len(table.fields)))
+    if read.chance is None or read.low is None or read.high is None:
+        if read.chance is not None:  # tags
+            drawn = (place < read.chance).astype(np.int64)
+        return Reading(values, read.chance), drawn
+    for n, field in enumerate(table.fields):
+        if field.kind == "number":
+            at = field.at.start
+            own = table.of_field(field)
+            step, low, high = (
+                own.on_fit_scale(x[:, [at]])[:, 0]
+                for x in (read.values, read.low, read.high)
+            )
+            reach = np.where(away[:, n] > 0, high - step, step - low)
+            found = own.in_units((step + away[:, n] * reach / TAIL)[:, None])[:, 0]
+            values[:, at] = _within(found, read.values[:, at], table, at)
+            continue
+        chance = np.nan_to_num(read.chance[:, field.at])
+        if field.values:
+            total = np.cumsum(chance, axis=1)
+            below = place[:, [n]] * total[:, -1:] >= total
+            drawn[:, n] = np.minimum(below.sum(axis=1), len(field.values) - 1)
+        else:
+            drawn[:, n] = place[:, n] < chance[:, 0]
+    return Reading(values, read.chance, read.low, read.high), drawn
+
+
+def _within(drawn: Floats, said: Floats, table: PredictingContext, at: int) -> Floats:
+    """No drawn number leaves the range of the column's known ones and predictions."""
+    known = table.data.matrix.column(at)
+    low = min(float(np.nanmin(known)), float(np.nanmin(said)))
+    high = max(float(np.nanmax(known)), float(np.nanmax(said)))
+    return np.clip(drawn, low, high)
+
+
+class _Reasons:
+    """Why a cell is predicted as it is, in words."""
+
+    def __init__(self, embedding: LabelEmbedding, table: PredictingContext) -> None:
+        self.embedding, self.table = embedding, table
+        self.found: Any = read_stored(embedding, table)
+        self.holders: dict[int, Ints] = {}
+        self.is_described = np.zeros(len(embedding), dtype=bool)
+        for label in table.observed_labels:
+            if label in embedding.row_of:
+                self.is_described[embedding.row_of[label]] = True
+
+    def of(self, row: int, number: int) -> str:
+        """The labels that speak most for a cell, and the share of each reader."""
+        if self.table.fields[number].kind == "tag":
+            return self._nearest_with(row, number)
+        if self.found is None:
+            return ""
+        shares = self.found.because_share[row, number].astype(float)
+        rows = self.found.because[row, number]
+        named = [
+            f"{self.embedding.name_of(self.embedding.labels[i])} {share:.2f}"
+            for i, share in zip(rows.tolist(), shares.tolist(), strict=True)
+            if share >= LEAST_SHARE
+        ][:MOST_NAMED]
+        mix = self.found.mix
+        regime = 0 if self.is_described[row] else 1
+        weights = dict(
+            zip(mix.names, mix.weights[regime, number].tolist(), strict=True)
+        )
+        order = sorted(weights, key=lambda name: -weights[name])
+        readers = [f"{x} {weights[x]:.1f}" for x in order if weights[x] >= LEAST_SHARE]
+        parts = [f"like {', '.join(named)}"] if named else []
+        return "; ".join([*parts, ", ".join(readers)] if readers else parts)
+
+    def _nearest_with(self, row: int, column: int) -> str:
+        """The most similar labels that have a tag."""
+        if column not in self.holders:
+            has_it = self.table.data.matrix.column(column) > 0
+            labels = [self.table.data.labels[i] for i in np.flatnonzero(has_it)]
+            at = [self.embedding.row_of[x] for x in labels if x in self.embedding]
+            self.holders[column] = np.array(at, dtype=np.int64)
+        units = self.embedding.unit_vectors
+        holders = self.holders[column]
+        cosines = units[holders] @ units[row]
+        best = holders[np.argsort(-cosines, kind="stable")[:MOST_NAMED]]
+        names = [
+            self.embedding.name_of(self.embedding.labels[i]) for i in best.tolist()
+        ]
+        return f"like {', '.join(names)}" if names else ""

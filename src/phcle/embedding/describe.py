@@ -10,7 +10,7 @@ import numpy.typing as npt
 from phcle.answers import Attribute, Description
 from phcle.arrays import Flags, Floats
 from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.embedding.read import Reading, read_predictions
+from phcle.embedding.read import Reading, read_predictions, read_vectors
 
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
@@ -25,7 +25,7 @@ POSSIBLE, RAISED = 0.02, 3.0
 of an average label. Rare attributes are never likely, but may be likelier here."""
 
 WAY = 0.2
-"""Without a calibration, list predictions beyond this share of the way from the mean to
+"""Without probabilities, list predictions beyond this share of the way from the mean to
 the largest known value. Smaller ones differ little from the mean."""
 
 CARRIED = 0.8
@@ -76,7 +76,11 @@ def describe(
         observed += _strongest(context, given, is_known, k, observed=True)
         found = []
         if context.weight > 0:
-            read = read_predictions(embedding, context, vector[None, :], [label])
+            if label is None:
+                read = read_vectors(context, vector[None, :])
+            else:
+                rows = np.array([embedding.row_of[label]])
+                read = read_predictions(embedding, context, rows)
             sure = None if read.chance is None else read.chance[0]
             informative = ~is_known & is_informative(context, read.values[0], sure)
             informative &= _is_first(context, sure)
@@ -108,17 +112,17 @@ def is_informative(
     values : array of shape (..., columns)
         Predictions, in the user's units.
     sure : array of the same shape, or None
-        Their probabilities, if the context is calibrated.
+        Their probabilities, if the fit predicted gaps.
 
     Returns
     -------
     array of bool
         Of the same shape.
     """
-    if context.calibration is None or sure is None:
+    if sure is None:
         reach = context.on_fit_scale(context.largest) - context.offset
         return np.asarray(context.on_fit_scale(values) - context.offset > WAY * reach)
-    usual = context.calibration.presence
+    usual = context.presence
     likely = (sure >= LIKELY) & (sure * (1 - usual) >= 2 * usual * (1 - sure))
     return np.asarray(likely | ((sure >= POSSIBLE) & (sure >= RAISED * usual)))
 
@@ -169,12 +173,12 @@ def _how_sure(
     context: PredictingContext, read: Reading, column: int
 ) -> tuple[float | None, float | None, float | None]:
     """Confidence of a value, or the interval of a number."""
-    if read.chance is None or read.low is None or read.high is None:
+    if not context.is_number[column]:
+        sure = None if read.chance is None else float(read.chance[0, column])
+        return sure, None, None
+    if read.low is None or read.high is None or np.isnan(read.low[0, column]):
         return None, None, None
-    if context.is_number[column]:
-        low, high = float(read.low[0, column]), float(read.high[0, column])
-        return (None, None, None) if np.isnan(low) else (None, low, high)
-    return float(read.chance[0, column]), None, None
+    return None, float(read.low[0, column]), float(read.high[0, column])
 
 
 def _is_first(context: PredictingContext, chance: Floats | None) -> Flags:

@@ -20,9 +20,9 @@ import numpy as np
 
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import BackendError, ContextError, OptionError, did_you_mean
+from phcle.files.atomic import write_whole
+from phcle.files.container import write_tensors
 from phcle.files.csv_text import csv_lines
-from phcle.files.safetensors_writer import write_tensors
-from phcle.files.writing import write_whole
 from phcle.optional_imports import import_optional
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,9 @@ from phcle.embedding.cosine_search import (
 from phcle.embedding.describe import describe
 from phcle.embedding.explain import explain
 from phcle.errors import ContextError, UnknownLabelError, did_you_mean, some
+
+if TYPE_CHECKING:
+    from phcle.embedding.predictions import TablePredictions
 
 SAME_COSINE = 1e-6
 """Cosines that differ by less are equal: siblings with one vector have a cosine of 1 up
@@ -70,6 +73,10 @@ class LabelEmbedding:
         How the fit ran, and the files that it read.
     spellings : mapping from str to str, optional
         Labels, and nodes of their hierarchy, by other spellings that the fit joined.
+    predictions : mapping from str to predictions, optional
+        What the fit predicted for the cells of each table.
+    base : LabelEmbedding, optional
+        The embedding that these labels, of `PHCLE.transform`, would be added to.
 
     Examples
     --------
@@ -93,6 +100,10 @@ class LabelEmbedding:
     versions: Mapping[str, str] = field(default_factory=dict)
     origin: Mapping[str, Any] = field(default_factory=dict)
     spellings: Mapping[str, str] = field(default_factory=dict)
+    predictions: Mapping[str, TablePredictions] = field(
+        default_factory=dict, repr=False
+    )
+    base: LabelEmbedding | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", as_labels(self.labels, "the embedding"))
@@ -165,6 +176,21 @@ class LabelEmbedding:
     def _by_key(self) -> dict[str, list[str]]:
         """Labels by what spellings of them have in common."""
         return _grouped(self.labels, str)
+
+    @cached_property
+    def with_base(self) -> LabelEmbedding:
+        """The embedding that these labels belong to, with them."""
+        return self if self.base is None else self.base.joined(self)
+
+    @property
+    def is_within_base(self) -> bool:
+        """Whether some of these labels are in the embedding that they belong to."""
+        return self.base is not None and any(x in self.base for x in self.labels)
+
+    @cached_property
+    def added_predictions(self) -> dict[str, TablePredictions]:
+        """Predictions of tables to which labels were added, found when asked for."""
+        return {}
 
     @cached_property
     def unit_vectors(self) -> AnyFloats:
@@ -500,6 +526,8 @@ class LabelEmbedding:
         min_confidence: float = 0.0,
         why: bool = True,
         probabilities: bool = False,
+        draws: int = 0,
+        seed: int = 0,
     ) -> Completion:
         """Predict the unknown cells of tables.
 
@@ -516,9 +544,14 @@ class LabelEmbedding:
             a confidence, and stay. Of tags, those that are more likely than not are
             listed, or more likely than this.
         why : bool, default True
-            Whether to give reasons, which takes time.
+            Whether to give reasons.
         probabilities : bool, default False
             Whether to give those of all values of a category.
+        draws : int, default 0
+            Draw every cell so many times from its own distribution, in place of its
+            likeliest value: multiple imputations.
+        seed : int, default 0
+            Seed of the draws.
 
         Returns
         -------
@@ -530,15 +563,21 @@ class LabelEmbedding:
         Examples
         --------
         >>> from phcle import PHCLE, DescriptiveContext
-        >>> labels = ("cat", "dog", "hen", "owl")
-        >>> cells = {"legs": [4, 4, 2, 2], "wings": [0, 0, 2, None]}
+        >>> labels = tuple(f"animal {i}" for i in range(20))
+        >>> cells = {"legs": [4, 2] * 10, "wings": [0, 2] * 9 + [0, None]}
         >>> table = DescriptiveContext.from_cells(labels, cells, "birds")
         >>> found = PHCLE(dim=2).fit(table).embedding_.complete()
-        >>> [(cell.label, cell.column) for cell in found.cells]
-        [('owl', 'wings')]
+        >>> [(cell.label, cell.column, round(cell.value)) for cell in found.cells]
+        [('animal 19', 'wings', 2)]
         """
-        from phcle.embedding.complete import completed_cells
+        from phcle.embedding.complete import (
+            completable,
+            completed_cells,
+            warn_of_unpredicted,
+        )
 
+        contexts = None if contexts is None else tuple(listed(contexts))
+        warn_of_unpredicted(self, completable(self, contexts))
         cells = completed_cells(
             self,
             labels=labels,
@@ -547,6 +586,8 @@ class LabelEmbedding:
             min_confidence=min_confidence,
             why=why,
             probabilities=probabilities,
+            draws=draws,
+            seed=seed,
         )
         return Completion(tuple(cells))
 

@@ -6,6 +6,7 @@ Every context stores itself; this module does not depend on the kinds of context
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,9 @@ from phcle.contexts.kinds import FITTED_KINDS
 from phcle.contexts.labels import refuse_half_characters
 from phcle.contexts.matrices import check_array, check_number
 from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.embedding.read import read_stored
 from phcle.errors import ContextError, FileError
-from phcle.files.archive import read_sealed, write_sealed
-from phcle.files.tensor_store import TensorStore
+from phcle.files.container import TensorStore, read_sealed, write_sealed
 
 FORMAT = "phcle.label-embedding"
 VERSION = 3
@@ -55,6 +56,7 @@ def save(embedding: LabelEmbedding, path: Path) -> None:
             _pack(context, TensorStore(store.tensors, f"contexts/{i}/"))
             for i, context in enumerate(embedding.contexts)
         ],
+        "predictions": _pack_predictions(embedding, store),
     }
     write_sealed(path, FORMAT, VERSION, content, store.tensors)
 
@@ -111,6 +113,8 @@ def load(path: str | Path) -> LabelEmbedding:
             spellings=_spellings(store),
         )
         _check_sound(found)
+        predictions = _unpack_predictions(content, tensors, found)
+        found = replace(found, predictions=predictions)
     # A damaged or forged file can raise any error.
     except Exception as error:
         raise FileError(
@@ -145,6 +149,48 @@ def _unpack(packed: dict[str, Any], store: TensorStore) -> FittedContext:
     if packed["kind"] not in FITTED_KINDS:
         raise FileError(f"no context can be {packed['kind']!r}")
     return FITTED_KINDS[packed["kind"]].unpack(packed, store)
+
+
+def _pack_predictions(
+    embedding: LabelEmbedding, store: TensorStore
+) -> list[dict[str, Any]]:
+    """Put the predictions of all tables into the store, with those of added labels."""
+    packed = []
+    for i, table in enumerate(embedding.predicting):
+        found = read_stored(embedding, table)
+        if found is not None:
+            part = TensorStore(store.tensors, f"predictions/{i}/")
+            kind = "tags" if hasattr(found, "chances") else "cells"
+            own = found.pack(part, table)
+            packed.append({"at": i, "kind": kind, "table": table.name, **own})
+    return packed
+
+
+def _unpack_predictions(
+    content: Mapping[str, Any], tensors: dict[str, Any], embedding: LabelEmbedding
+) -> dict[str, Any]:
+    """The reverse of `_pack_predictions`; files without any hold no such part."""
+    found: dict[str, Any] = {}
+    if not content.get("predictions"):
+        return found
+    from phcle.embedding.predictions import (
+        Predictions,
+        TagPredictions,
+        known_fields,
+    )
+
+    kinds: dict[str, Any] = {"cells": Predictions, "tags": TagPredictions}
+    tables = embedding.predicting
+    for packed in content["predictions"]:
+        table, part = tables[packed["at"]], f"predictions/{packed['at']}/"
+        if table.name != packed["table"] or table.data is None:
+            raise ContextError(f"it has predictions of {packed['table']!r}, no table")
+        known = known_fields(table, embedding.labels)
+        kind = kinds[packed["kind"]]
+        found[table.name] = kind.unpack(
+            packed, TensorStore(tensors, part), table, known
+        )
+    return found
 
 
 def _check_sound(embedding: LabelEmbedding) -> None:
@@ -182,7 +228,8 @@ def _check_sound(embedding: LabelEmbedding) -> None:
 
 def _check_texts(embedding: LabelEmbedding) -> None:
     spellings = embedding.spellings
-    names = (*embedding.names, *embedding.names.values())
+    contexts = (context.name for context in embedding.contexts)
+    names = (*embedding.names, *embedding.names.values(), *contexts)
     for text in (*names, *spellings, *spellings.values()):
         refuse_half_characters(text, "the embedding", "name")
 

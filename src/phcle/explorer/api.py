@@ -39,7 +39,7 @@ from phcle.explorer.map_colours import (
 from phcle.explorer.new_label import NewLabelForm, land, landed
 from phcle.explorer.node_page import NodePage, node_page
 from phcle.explorer.security import CostlyRoute
-from phcle.explorer.suspicion_work import Suspicions
+from phcle.explorer.suspicions import Suspicions, suspicions
 from phcle.explorer.two_maps import TwoMaps, TwoMapsFile
 from phcle.explorer.uploads import understood
 from phcle.explorer.workspace import Workspace
@@ -112,7 +112,7 @@ def api_routers(workspace: Workspace, map_file: MapFile) -> list[APIRouter]:
     _add_questions(router, workspace)
     _add_comparisons(router, costly, workspace)
     _add_table(costly, workspace)
-    _add_completion(router, costly, workspace)
+    _add_completion(costly, workspace)
     _add_map(router, costly, workspace, map_file)
     _add_new_labels(router, costly, workspace)
     return [router, costly]
@@ -278,7 +278,7 @@ def _add_table(costly: APIRouter, workspace: Workspace) -> None:
         return node_page(opened, node)
 
 
-def _add_completion(router: APIRouter, costly: APIRouter, workspace: Workspace) -> None:
+def _add_completion(costly: APIRouter, workspace: Workspace) -> None:
     """Add unknown cells, and known ones that are unlikely."""
     opened = workspace.opened
 
@@ -294,20 +294,10 @@ def _add_completion(router: APIRouter, costly: APIRouter, workspace: Workspace) 
             opened, label, column, page, least_sure_first=least_sure_first
         )
 
-    @router.get("/suspicious")
+    @costly.get("/suspicious")
     def suspicious() -> Suspicions:
-        """Known cells that are unlikely, once the search for them has ended."""
-        return workspace.suspicion.state()
-
-    @router.post("/suspicious/start")
-    def start() -> Suspicions:
-        """Begin to look for them: five fits, as long as somebody asks for the state."""
-        return workspace.suspicion.start()
-
-    @router.post("/suspicious/stop")
-    def stop() -> Suspicions:
-        """Stop looking for them."""
-        return workspace.suspicion.stop()
+        """Known cells that are unlikely, as predicted without themselves."""
+        return suspicions(opened)
 
 
 def _joined(lines: Iterable[str], n: int = 500) -> Iterator[str]:

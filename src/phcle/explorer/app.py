@@ -17,7 +17,6 @@ from phcle import __version__
 from phcle.errors import PhcleError, UnknownLabelError
 from phcle.explorer.api import api_routers
 from phcle.explorer.assets import Assets
-from phcle.explorer.background_work import NotReady
 from phcle.explorer.label_suggestions import LabelNotFound
 from phcle.explorer.map_colours import MapFile
 from phcle.explorer.pages import Pages
@@ -28,6 +27,7 @@ from phcle.explorer.security import (
     costly_paths,
     failure_response,
 )
+from phcle.explorer.two_maps import NotReady
 from phcle.explorer.workspace import Workspace
 
 N_THREADS = 4

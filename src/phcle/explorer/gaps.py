@@ -29,7 +29,7 @@ MOST_VALUES = 5
 """Values of a category whose probabilities are shown."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Gap(CompletedCell):
     """An unknown cell with the name of its label.
 

@@ -150,9 +150,7 @@ def attribute_colouring(opened: Opened, context: str, column: str) -> MapColouri
     field = own.field_of(column)
     if field.kind == "category" and len(field.values) <= MOST_VALUES:
         return _category_colouring(opened, own, field, column)
-    found = attribute_column(
-        opened.embedding, context, column, support=opened.support(own)
-    )
+    found = attribute_column(opened.embedding, context, column)
     plain = MapColouring(
         f"{context}: {column}",
         context=context,
@@ -168,7 +166,7 @@ def attribute_colouring(opened: Opened, context: str, column: str) -> MapColouri
             values=packed(found.value, "f4"),
             low=float(low),
             high=float(high),
-            is_log=bool(own.is_log[field.at.start] and low > 0),
+            is_log=not np.isnan(own.log_shift[field.at.start]) and low > 0,
         )
     codes = np.where(found.is_confident, 1, 3)
     codes[found.is_observed] = np.where(found.chance[found.is_observed] > 0.5, 0, 2)
@@ -204,9 +202,10 @@ def _confidence(
     """How sure each value is, from 0 to 1; observed ones are sure."""
     if field.kind == "number":
         known, low, high = found.value[found.is_observed], found.low, found.high
-        if own.is_log[field.at.start]:  # ratios count, and not differences
+        shift = own.log_shift[field.at.start]
+        if not np.isnan(shift):  # ratios count, and not differences
             known, low, high = (
-                np.log(np.maximum(x, 1e-30)) for x in (known, low, high)
+                np.log(np.maximum(x + shift, 1e-30)) for x in (known, low, high)
             )
         # An interval as wide as that of all observed values says nothing.
         spread = np.diff(np.quantile(known, (0.1, 0.9)))[0] if known.size else 0.0

@@ -400,16 +400,17 @@ class _Findings:
         self, table: PredictingContext, field: Field, values: Floats, inside: Flags
     ) -> None:
         """Whether a number differs inside, and which labels differ from the others."""
-        is_log = bool(table.is_log[field.at.start])
+        shift = table.log_shift[field.at.start]
+        is_log = not np.isnan(shift)
         is_known = ~np.isnan(values)
         own, others = values[is_known & inside], values[is_known & ~inside]
         if len(own) < FEWEST:
             return
         if is_log:
-            own, others = np.log(own), np.log(others)
+            own, others = np.log(own + shift), np.log(others + shift)
 
         def unit(number: float) -> float:
-            return float(np.exp(number) if is_log else number)
+            return float(np.exp(number) - shift if is_log else number)
 
         def shown(number: float) -> str:
             return number_text(unit(number))

@@ -12,18 +12,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.family_means import MOST_WITH_FAMILIES, Groups
 from phcle.contexts.labels import normal
 from phcle.contexts.name_arrays import hash_names
 from phcle.contexts.relational.taxonomy import SpecificNodes
 from phcle.embedding.complete import completable
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.read import FamilyValues
+from phcle.embedding.read import FamilyValues, read_stored
 from phcle.errors import OptionError, some
 from phcle.explorer.background_work import BackgroundWork
 from phcle.explorer.label_suggestions import LabelNotFound, Suggestions
-from phcle.files.archive import checksum
+from phcle.files.container import checksum
 from phcle.report.hierarchy_branches import Branches, find_branches, hierarchy_of
 from phcle.report.map_layout import principal_layout
 from phcle.uses.label_columns import LabelColumns
@@ -54,8 +53,8 @@ class Opened:
         Called with messages about faults of background work. Default: ignores them.
     tell_progress : callable or None, default=None
         Called with its stages; None calls `tell`.
-    whole : LabelEmbedding or None, default=None
-        The embedding that this one is a sample of, if any.
+    n_whole : int or None, default=None
+        Number of labels of the embedding that this one is a sample of, if any.
 
     Attributes
     ----------
@@ -83,7 +82,7 @@ class Opened:
         tell: Tell = lambda message: None,
         tell_progress: Tell | None = None,
         *,
-        whole: LabelEmbedding | None = None,
+        n_whole: int | None = None,
     ) -> None:
         self.embedding = embedding
         self.title = title
@@ -94,16 +93,16 @@ class Opened:
         self.on_map = self
         told = tell, tell_progress
         if len(embedding) <= self.most_on_map:
-            self.background = BackgroundWork(embedding, file, *told, whole=whole)
+            self.background = BackgroundWork(embedding, file, *told, n_whole=n_whole)
             return
         # By a hash of the label, so that two files with the same labels show the same.
         hashes = hash_names(embedding.labels)
         self.sample = np.sort(np.argsort(hashes, kind="stable")[: self.n_sampled])
-        labels = tuple(embedding.labels[i] for i in self.sample.tolist())
-        part = replace(embedding, labels=labels, vectors=embedding.vectors[self.sample])
-        self.on_map = Opened(part, title, file, *told, whole=embedding)
+        self.on_map = Opened(
+            _part(embedding, self.sample), title, file, *told, n_whole=len(embedding)
+        )
         # Neighbours of a million labels would take hours; each search takes a moment.
-        self.background = BackgroundWork(embedding, file, *told, has_map=False)
+        self.background = BackgroundWork(embedding)
 
     @property
     def neighbours(self) -> StoredNeighbours:
@@ -283,7 +282,7 @@ class Opened:
     @cached_property
     def columns(self) -> LabelColumns:
         """Attributes of all labels."""
-        return LabelColumns(self.embedding, self.support)
+        return LabelColumns(self.embedding)
 
     @cached_property
     def families(self) -> dict[str, FamilyValues]:
@@ -348,26 +347,16 @@ class Opened:
         nodes = () if self.branches is None else self.branches.nodes
         return {node: self.rows_below(node) for node in nodes}
 
-    def support(self, context: PredictingContext) -> npt.NDArray[np.float64] | None:
-        """Look up how near every label is to a label that a context describes.
 
-        Parameters
-        ----------
-        context : PredictingContext
-            A context with readable attributes.
-
-        Returns
-        -------
-        array of shape (labels,) or None
-            The support of predictions, prepared in the background; None if the context
-            has no calibration.
-
-        Raises
-        ------
-        NotReady
-            If it is still being prepared.
-        """
-        return self.background.support(context.name)
+def _part(embedding: LabelEmbedding, rows: npt.NDArray[np.int64]) -> LabelEmbedding:
+    """Some labels, with what was predicted for them."""
+    stored = {x.name: read_stored(embedding, x) for x in embedding.predicting}
+    return replace(
+        embedding,
+        labels=tuple(embedding.labels[i] for i in rows.tolist()),
+        vectors=embedding.vectors[rows],
+        predictions={k: x.take(rows) for k, x in stored.items() if x is not None},
+    )
 
 
 def _sorted(texts: Sequence[str]) -> npt.NDArray[np.int32]:

@@ -200,8 +200,8 @@ def _cells(
     known = context.observed_row(label)
     read = None
     if context.weight > 0:
-        vector = embedding.vector_of(label)
-        read = read_predictions(embedding, context, vector[None, :], [label])
+        rows = np.array([embedding.row_of[label]])
+        read = read_predictions(embedding, context, rows)
     for field in fields:
         if not np.isnan(known[field.at.start]):
             yield answers.LabelCell(
@@ -360,10 +360,10 @@ def _compared_attributes(
         for x in (*described.observed, *described.predicted):
             key = (x.context, x.name)
             strengths[key] = max(strengths.get(key, 0.0), x.strength)
-    vectors = embedding.vectors[[embedding.row_of[label] for label in labels]]
+    at_rows = np.array([embedding.row_of[label] for label in labels])
     contexts = {name: descriptive_context(embedding, name) for name, _ in strengths}
     readings = {
-        name: read_predictions(embedding, context, vectors, labels)
+        name: read_predictions(embedding, context, at_rows)
         for name, context in contexts.items()
     }
     observed = {
@@ -392,15 +392,15 @@ def _predicted_cell(
     context: PredictingContext, read: Reading, row: int, column: int
 ) -> answers.ComparedCell:
     """A predicted number with its interval, or the probability of another value."""
-    if read.chance is None or read.low is None or read.high is None:
+    if context.weight <= 0:
         return answers.ComparedCell(None, observed=False)
     if not context.is_number[column]:
-        chance = float(read.chance[row, column])
+        chance = None if read.chance is None else float(read.chance[row, column])
         return answers.ComparedCell(None, observed=False, confidence=chance)
     number = float(read.values[row, column])
-    low, high = float(read.low[row, column]), float(read.high[row, column])
-    if np.isnan(low):
+    if read.low is None or read.high is None or np.isnan(read.low[row, column]):
         return answers.ComparedCell(number, observed=False)
+    low, high = float(read.low[row, column]), float(read.high[row, column])
     return answers.ComparedCell(number, observed=False, low=low, high=high)
 
 
@@ -506,12 +506,7 @@ def fitting_labels(
     FittingLabels
         The labels that fit best, best first.
     """
-    supports = {}
-    for name in dict.fromkeys(x.context for x in wanted):
-        support = opened.support(descriptive_context(opened.embedding, name))
-        if support is not None:
-            supports[name] = support
-    found = find_labels(opened.embedding, wanted, k, supports=supports)
+    found = find_labels(opened.embedding, wanted, k)
     return answers.FittingLabels(
         tuple(answers.WantedAttribute(x.context, x.column, x.present) for x in wanted),
         tuple(

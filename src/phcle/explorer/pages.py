@@ -112,12 +112,12 @@ class Pages:
     def failure(
         self, status: int, message: str, instead: Sequence[tuple[str, str]] = ()
     ) -> HTMLResponse:
-        """Make a page about an error, or about something that is not ready yet.
+        """Make a page about an error.
 
         Parameters
         ----------
         status : int
-            The HTTP status; 503 opens the page that was asked for as soon as it can.
+            The HTTP status.
         message : str
             What went wrong.
         instead : sequence of (str, str), default=()
@@ -128,8 +128,9 @@ class Pages:
         HTMLResponse
             The page.
         """
-        page = "preparing" if status == 503 else "error"
-        return self.render(page, status, message=message, code=status, instead=instead)
+        return self.render(
+            "error", status, message=message, code=status, instead=instead
+        )
 
     def routers(self) -> list[APIRouter]:
         """Make the routes of all pages.
@@ -191,6 +192,7 @@ class Pages:
                 answer=answer,
                 columns=gaps_by_column(opened),
                 digest=opened.digest,
+                is_predicted=bool(opened.embedding.predictions),
                 least_sure_first=least_sure_first,
             )
 
@@ -262,9 +264,7 @@ def _examples(workspace: Workspace) -> list[dict[str, str]]:
     """A few attributes to start with: the most common of each context."""
     found = []
     for context in workspace.opened.embedding.predicting:
-        learned = context.calibration
-        common = learned.presence if learned is not None else -context.offset
-        for i in (-common).argsort(kind="stable")[:8]:
+        for i in (-context.presence).argsort(kind="stable")[:8]:
             found.append({"context": context.name, "name": context.columns[i]})
     return found
 

@@ -1,4 +1,4 @@
-"""Neighbours, map, clusters and supports of all labels, computed once and stored.
+"""Neighbours, map and clusters of all labels, computed once and stored.
 
 They are slow to compute, so a file beside the embedding keeps them. The file holds a
 digest of labels and vectors; if that does not match the embedding, or the file is
@@ -9,23 +9,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.read import Supports
 from phcle.errors import FileError
-from phcle.files.archive import Tensors, checksum, read_sealed, write_sealed
+from phcle.files.container import Tensors, checksum, read_sealed, write_sealed
 from phcle.report.map_layout import Layout, lay_out
 from phcle.uses.cluster_names import cluster_names
 from phcle.uses.neighbour_table import NeighbourTable
 
-FORMAT, SUPPORTS_FORMAT = "phcle.explorer", "phcle.explorer-attributes"
-VERSION = 1
+FORMAT, VERSION = "phcle.explorer", 1
 
 N_CLUSTERS = 20
 """Most clusters: so many colours of `web/static/page.css` differ."""
@@ -55,8 +52,6 @@ class Precomputed:
         Names of the clusters.
     method : str
         How the places were computed.
-    supports : dict from str to array
-        How near every label is to one that a context describes, by its name.
     """
 
     table: NeighbourTable
@@ -64,7 +59,6 @@ class Precomputed:
     clusters: npt.NDArray[np.uint8]
     cluster_names: tuple[str, ...]
     method: str
-    supports: Supports = field(default_factory=dict)
 
     def save(self, path: Path, embedding: LabelEmbedding) -> None:
         """Write one file; an existing file is replaced only when all is written.
@@ -82,14 +76,12 @@ class Precomputed:
             "places": self.places,
             "clusters": self.clusters,
         }
-        listed, arrays = _packed_supports(embedding, self.supports)
         content = {
             "embedding": digest_of(embedding),
             "cluster_names": list(self.cluster_names),
             "method": self.method,
-            "supports": listed,
         }
-        write_sealed(path, FORMAT, VERSION, content, tensors | arrays)
+        write_sealed(path, FORMAT, VERSION, content, tensors)
 
 
 def stored_layout(embedding_file: Path, embedding: LabelEmbedding) -> Layout | None:
@@ -178,115 +170,10 @@ def load_precomputed(path: Path, embedding: LabelEmbedding) -> Precomputed | Non
             tensors["clusters"],
             tuple(map(str, content["cluster_names"])),
             str(content["method"]),
-            _stored_supports(content.get("supports", ()), tensors, embedding),
         )
     except (FileError, KeyError, ValueError, TypeError):
         return None
     return found if _is_whole(found, len(embedding)) else None
-
-
-def _stored_supports(
-    listed: Any, tensors: Tensors, embedding: LabelEmbedding
-) -> Supports:
-    """The stored supports, without those that belong to other data."""
-    described = _described(embedding)
-    found: Supports = {}
-    for i, (name, digest) in enumerate(listed):
-        support = tensors[f"support {i}"]
-        is_right = support.shape == (len(embedding),) and support.dtype.kind == "f"
-        is_right = is_right and bool(np.isfinite(support).all())
-        if is_right and described.get(name) == digest:
-            found[name] = support.astype(np.float64)
-    return found
-
-
-def _described(embedding: LabelEmbedding) -> dict[str, str]:
-    """A digest of the labels that each context describes."""
-    return {
-        context.name: checksum(json.dumps(list(context.observed_labels)), {})
-        for context in embedding.predicting
-    }
-
-
-def supports_file(embedding_file: Path) -> Path:
-    """Name the file that stores what a large embedding's attributes need.
-
-    Parameters
-    ----------
-    embedding_file : Path
-        The file of the embedding.
-
-    Returns
-    -------
-    Path
-        The file of the supports.
-
-    Examples
-    --------
-    >>> supports_file(Path("labels.phcle")).name
-    'labels.phcle.explorer-attributes'
-    """
-    return embedding_file.with_name(embedding_file.name + ".explorer-attributes")
-
-
-def save_supports(path: Path, embedding: LabelEmbedding, supports: Supports) -> None:
-    """Write supports to a file; an existing one is replaced when all is written.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    embedding : LabelEmbedding
-        The embedding that the supports belong to.
-    supports : dict from str to array
-        Supports by name of the context.
-    """
-    listed, tensors = _packed_supports(embedding, supports)
-    content = {"vectors": _digest_of_vectors(embedding), "supports": listed}
-    write_sealed(path, SUPPORTS_FORMAT, VERSION, content, tensors)
-
-
-def load_supports(path: Path, embedding: LabelEmbedding) -> Supports:
-    """Load stored supports.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    embedding : LabelEmbedding
-        The embedding that they must belong to.
-
-    Returns
-    -------
-    dict from str to array
-        Empty if there is no file, or it is damaged or belongs to another embedding.
-    """
-    if not path.is_file():
-        return {}
-    try:
-        found = read_sealed(path, SUPPORTS_FORMAT, VERSION, "is not of the explorer.")
-        content, tensors = found
-        if content["vectors"] != _digest_of_vectors(embedding):
-            return {}
-        return _stored_supports(content["supports"], tensors, embedding)
-    except (FileError, KeyError, ValueError, TypeError):
-        return {}
-
-
-def _digest_of_vectors(embedding: LabelEmbedding) -> str:
-    """A digest of labels and vectors, which is quick for a million labels, too."""
-    return checksum("\0".join(embedding.labels), {"vectors": embedding.vectors})
-
-
-def _packed_supports(
-    embedding: LabelEmbedding, supports: Supports
-) -> tuple[list[list[str]], Tensors]:
-    """Names with digests of what they describe, and the arrays to store."""
-    described = _described(embedding)
-    return [[name, described[name]] for name in supports], {
-        f"support {i}": support.astype(np.float32)
-        for i, support in enumerate(supports.values())
-    }
 
 
 def _is_whole(found: Precomputed, n: int) -> bool:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError
 from phcle.explorer.precomputed import digest_of
-from phcle.files.archive import checksum, read_sealed, write_sealed
+from phcle.files.container import checksum, read_sealed, write_sealed
 
 FORMAT, VERSION = "phcle.explorer-compared", 1
 

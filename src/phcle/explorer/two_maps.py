@@ -18,10 +18,9 @@ import numpy.typing as npt
 
 from phcle.answers import Answer
 from phcle.arrays import Floats
-from phcle.errors import FileError
+from phcle.errors import FileError, PhcleError
 from phcle.explorer.answers import MapData, Progress
 from phcle.explorer.assets import StoredContent, stored_json
-from phcle.explorer.background_work import NotReady
 from phcle.explorer.map_colours import map_values
 from phcle.explorer.second_layout import SecondLayout, second_layout_file
 from phcle.explorer.workspace import Workspace
@@ -36,6 +35,10 @@ are 79, and no others."""
 NOT_COMPARED = 255
 """Stands for a label that only one embedding has; other labels have at most ten
 changed neighbours."""
+
+
+class NotReady(PhcleError):
+    """What was asked for is still being computed; ask again in a second."""
 
 
 @dataclass(frozen=True)

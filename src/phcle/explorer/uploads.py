@@ -73,7 +73,7 @@ def _features(workspace: Workspace, content: bytes) -> tuple[Any, bool]:
         path.write_bytes(content)
         try:
             if network is not None:
-                from phcle.uses.pictures import read_photo
+                from phcle.images import read_photo
 
                 return network.features([read_photo(path)]), True
             return read_feature_rows(path), False

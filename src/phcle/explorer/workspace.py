@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 from phcle.errors import OptionError
 from phcle.explorer.answers import Progress, Status
 from phcle.explorer.opened_embedding import Opened
-from phcle.explorer.suspicion_work import SuspicionWork
 from phcle.uses.neighbour_table import Differences, neighbourhood_differences
 
 if TYPE_CHECKING:
-    from phcle.uses.pictures import FeatureNetwork, ImageMap
+    from phcle.images import FeatureNetwork, ImageMap
 
 
 class Workspace:
@@ -52,7 +51,6 @@ class Workspace:
         self._network: FeatureNetwork | None = None
         self._differences: Differences | None = None
         self.second_map: Progress | None = None
-        self.suspicion = SuspicionWork(opened.embedding)
         self._lock = threading.Lock()
 
     def start(self) -> None:

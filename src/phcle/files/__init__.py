@@ -1,73 +1,39 @@
 """Read and write files safely; knows nothing of labels or contexts.
 
-`writing` writes complete files and checks paths, `archive` is the format of phcle's own
-files, the others read one kind of file each with limits on size and content. Every
-failure is a `FileError`. Modules here import `errors` only. Names load when they are
-first used, because the archive needs NumPy.
+`atomic` writes complete files, `reading` opens files that nobody has checked,
+`container` is the format of phcle's own files, and the others read or write one kind of
+file each. Every failure is a `FileError`. Modules here import `errors` only. What needs
+NumPy, or takes time to import, loads when it is first used.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from phcle.files.atomic import (
+    check_can_write,
+    make_folder,
+    only_writer,
+    sweep_leftovers,
+    write_whole,
+)
+from phcle.files.csv_text import csv_lines, harmless, unmarked
+from phcle.files.reading import check_is_file, most_unpacked, read_bytes
 from phcle.lazy_names import lazy_names
 
-if TYPE_CHECKING:
-    from phcle.files.archive import checksum, format_of, read_sealed, write_sealed
-    from phcle.files.csv_text import csv_lines, harmless, unmarked
-    from phcle.files.decompression import most_unpacked
-    from phcle.files.json_toml import parse_json, parse_toml
-    from phcle.files.safetensors_writer import write_tensors
-    from phcle.files.writing import (
-        check_can_write,
-        check_is_file,
-        is_folder,
-        make_folder,
-        only_writer,
-        read_bytes,
-        sweep_leftovers,
-        write_whole,
-    )
-
-_MODULES = {
-    "archive": ("checksum", "format_of", "read_sealed", "write_sealed"),
-    "csv_text": ("csv_lines", "harmless", "unmarked"),
-    "decompression": ("most_unpacked",),
-    "json_toml": ("parse_json", "parse_toml"),
-    "safetensors_writer": ("write_tensors",),
-    "writing": (
-        *("check_can_write", "check_is_file", "is_folder", "make_folder"),
-        *("only_writer", "read_bytes", "sweep_leftovers", "write_whole"),
-    ),
-}
-
-__all__ = [
-    "check_can_write",
-    "check_is_file",
-    "checksum",
-    "csv_lines",
-    "format_of",
-    "harmless",
-    "is_folder",
-    "make_folder",
-    "most_unpacked",
-    "only_writer",
-    "parse_json",
-    "parse_toml",
-    "read_bytes",
-    "read_sealed",
-    "sweep_leftovers",
-    "unmarked",
-    "write_sealed",
-    "write_tensors",
-    "write_whole",
-]
+__all__ = ["check_can_write", "make_folder", "only_writer", "sweep_leftovers"]
+__all__ += ["csv_lines", "harmless", "unmarked", "write_whole"]
+__all__ += ["check_is_file", "most_unpacked", "read_bytes"]
+__all__ += ["checksum", "format_of", "read_sealed", "write_sealed", "write_tensors"]
+__all__ += ["parse_json", "parse_toml"]
 
 __getattr__ = lazy_names(
     __name__,
     {
-        name: f"{__name__}.{module}"
-        for module, names in _MODULES.items()
-        for name in names
+        "checksum": "phcle.files.container",
+        "format_of": "phcle.files.container",
+        "parse_json": "phcle.files.json_toml",
+        "parse_toml": "phcle.files.json_toml",
+        "read_sealed": "phcle.files.container",
+        "write_sealed": "phcle.files.container",
+        "write_tensors": "phcle.files.container",
     },
 )

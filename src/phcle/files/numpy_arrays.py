@@ -11,23 +11,26 @@ import warnings
 import zipfile
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from phcle.errors import FileError
-from phcle.files.decompression import refuse_bomb
-from phcle.files.writing import check_is_file
+from phcle.files.reading import opened, refuse_bomb
 
 Array = npt.NDArray[Any]
+
+DAMAGED = "is not a NumPy file, or it is damaged"
 
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Compression that NumPy uses."""
 
-LAST_CHARACTER = 0x10FFFF
-SURROGATES = (0xD800, 0xDFFF)
-"""Codes that are half of a character, and never one of their own."""
+HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+"""How to read the header of each of NumPy's formats."""
 
 
 def read_npy(path: Path) -> Array:
@@ -43,15 +46,8 @@ def read_npy(path: Path) -> Array:
     array
         Numbers or texts.
     """
-    check_is_file(path)
-    try:
-        with path.open("rb") as file:
-            return _read_array(file, path.stat().st_size, str(path))
-    except FileError:
-        raise
-    # A damaged header makes NumPy raise whatever Python's tokenizer does.
-    except Exception as error:
-        raise _damaged(path, error) from error
+    with opened(path, DAMAGED, Exception) as file:
+        return _read_array(file, path.stat().st_size, str(path))
 
 
 def read_npz(path: Path, wanted: Collection[str]) -> tuple[list[str], dict[str, Array]]:
@@ -69,25 +65,16 @@ def read_npz(path: Path, wanted: Collection[str]) -> tuple[list[str], dict[str, 
     tuple of list and dict
         The names of all arrays in the file, and the wanted arrays by name.
     """
-    check_is_file(path)
-    try:
-        with path.open("rb") as file, zipfile.ZipFile(file) as archive:
-            members = _members(archive, path)
-            read = {key: members[key] for key in members if key in wanted}
-            refuse_bomb(
-                str(path), path.stat().st_size, sum(x.file_size for x in read.values())
-            )
-            arrays = {}
-            for key, member in read.items():
+    with opened(path, DAMAGED, Exception) as file, zipfile.ZipFile(file) as archive:
+        members = _members(archive, path)
+        read = {key: member for key, member in members.items() if key in wanted}
+        refuse_bomb(path, sum(member.file_size for member in read.values()))
+        arrays = {}
+        for key, member in read.items():
+            with archive.open(member) as packed:
                 where = f"{path}, array {key!r}"
-                with archive.open(member) as packed:
-                    arrays[key] = _read_array(packed, member.file_size, where)  # type: ignore[arg-type]
-            return [*members], arrays
-    except FileError:
-        raise
-    # A damaged archive makes zipfile and zlib raise errors of their own.
-    except Exception as error:
-        raise _damaged(path, error) from error
+                arrays[key] = _read_array(packed, member.file_size, where)
+        return [*members], arrays
 
 
 def _members(archive: zipfile.ZipFile, path: Path) -> dict[str, zipfile.ZipInfo]:
@@ -106,24 +93,18 @@ def _members(archive: zipfile.ZipFile, path: Path) -> dict[str, zipfile.ZipInfo]
     return found
 
 
-def _read_array(file: BinaryIO, size: int, where: str) -> Array:
+def _read_array(file: IO[bytes], size: int, where: str) -> Array:
     """Read an array if its header fits the number of bytes."""
-    formats = np.lib.format
     with warnings.catch_warnings():
         # Python's parser warns about invalid text in a damaged header.
         warnings.simplefilter("ignore")
-        version = formats.read_magic(file)
-        if version not in ((1, 0), (2, 0)):
+        version = np.lib.format.read_magic(file)
+        if version not in HEADERS:
             raise FileError(
                 f"{where}: is damaged, or has NumPy's format {version[0]}."
                 f"{version[1]}, which is not read here; save plain numbers or texts."
             )
-        read = (
-            formats.read_array_header_1_0
-            if version == (1, 0)
-            else formats.read_array_header_2_0
-        )
-        shape, by_columns, dtype = read(file)
+        shape, by_columns, dtype = HEADERS[version](file)
     if dtype.hasobject:
         raise FileError(
             f"{where}: holds Python objects, which are not loaded because that can run "
@@ -136,24 +117,17 @@ def _read_array(file: BinaryIO, size: int, where: str) -> Array:
             f"its {size:,} bytes; it is cut short or damaged, so get it again."
         )
     data = file.read(expected)
-    if len(data) != expected:
-        raise FileError(f"{where}: is cut short; get it again.")
+    if dtype.kind == "U":
+        _check_characters(data, dtype, where)
     flat = np.frombuffer(data, dtype=dtype)
-    array = flat.reshape(shape, order="F" if by_columns else "C")
-    _check_characters(array, where)
-    return array
+    return flat.reshape(shape, order="F" if by_columns else "C")
 
 
-def _check_characters(array: Array, where: str) -> None:
-    """Refuse texts with invalid characters, which Python could not decode."""
-    if array.dtype.kind != "U" or not array.size or not array.dtype.itemsize:
-        return
-    codes = np.frombuffer(array.tobytes(), dtype=f"{array.dtype.byteorder}u4")
-    is_surrogate = (codes >= SURROGATES[0]) & (codes <= SURROGATES[1])
-    if codes.max() > LAST_CHARACTER or is_surrogate.any():
-        raise FileError(f"{where}: holds a text that is damaged; get the file again.")
-
-
-def _damaged(path: Path, error: Exception) -> FileError:
-    reason = str(error).strip() or type(error).__name__
-    return FileError(f"{path}: is not a NumPy file, or it is damaged ({reason[:200]}).")
+def _check_characters(data: bytes, dtype: np.dtype[Any], where: str) -> None:
+    """Refuse texts that Python could not decode."""
+    try:
+        data.decode("utf-32-be" if dtype.str[0] == ">" else "utf-32-le")
+    except UnicodeDecodeError as error:
+        raise FileError(
+            f"{where}: holds a text that is damaged; get the file again."
+        ) from error

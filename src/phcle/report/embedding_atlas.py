@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.files.writing import write_whole
+from phcle.files.atomic import write_whole
 from phcle.optional_imports import import_optional
 from phcle.report.map_layout import lay_out
 from phcle.uses.neighbour_table import NeighbourTable

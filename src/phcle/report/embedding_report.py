@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,10 +15,10 @@ import numpy as np
 from phcle.answers import WrittenReport
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, some
-from phcle.files.writing import make_folder
+from phcle.files.atomic import make_folder
 from phcle.report import figures, section_data
 from phcle.report.hierarchy_branches import branches_of
-from phcle.report.html_page import as_data_uri, needed, write_page
+from phcle.report.html_page import needed, write_page
 from phcle.report.label_cards import N_ON_CARD, page_data
 from phcle.report.map_data import colourings
 from phcle.report.map_layout import Layout, lay_out
@@ -199,7 +200,8 @@ def _save_figures(drawn: dict[str, Figure], folder: Path) -> dict[str, Any]:
         cut = CUT if name == "clusters" else {}
         files = figures.save_figure(figure, folder / name, **cut)
         if name == "map":  # with many points, PNG is smaller than SVG
-            pictures[name] = as_data_uri(files["png"])
+            content = base64.b64encode(files["png"].read_bytes()).decode()
+            pictures[name] = f"data:image/png;base64,{content}"
         else:
             # Matplotlib escapes the labels in it.
             pictures[name] = markup(figures.inline_svg(figure, **cut))

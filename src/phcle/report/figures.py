@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts.kinds import FITTED_KINDS
-from phcle.files.writing import write_whole
+from phcle.files.atomic import write_whole
 from phcle.report.html_page import needed
 from phcle.uses.similarity_heatmap import shortened
 
@@ -143,10 +143,10 @@ def convergence_figure(section: Section) -> Figure:
     figure = _new_figure(9, 3.6)
     left, right = figure.subplots(1, 2)
     sweeps = section["sweeps"]
-    left.plot(sweeps, _floats(section["gap"]), color=COLOURS[0], marker="o")
+    left.plot(sweeps, np.array(section["gap"], float), color=COLOURS[0], marker="o")
     left.set(xlabel="sweep", title="objective above its floor")
     for i, term in enumerate(section["terms"]):
-        values = _floats(term["values"])
+        values = np.array(term["values"], float)
         right.plot(
             sweeps,
             values / (values[0] or 1.0),
@@ -334,8 +334,3 @@ def _apart(
         if len(kept) == MOST_NAMES:
             break
     return kept
-
-
-def _floats(values: Sequence[float | None]) -> npt.NDArray[np.float64]:
-    """Numbers as an array, NaN for None."""
-    return np.array([np.nan if value is None else value for value in values], float)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-import mimetypes
 from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from phcle import __version__
-from phcle.files.writing import write_whole
+from phcle.files.atomic import write_whole
 from phcle.optional_imports import import_optional
 from phcle.uses.explanation_lines import shown_percentile
 from phcle.web import MAP_SCRIPTS
@@ -95,24 +94,6 @@ def compressed(data: Any) -> str:
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     # Without the time: the same data always gives the same file.
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
-
-
-def as_data_uri(path: Path) -> str:
-    """Return a picture as a data URI.
-
-    Parameters
-    ----------
-    path : Path
-        The file of the picture.
-
-    Returns
-    -------
-    str
-        An address that contains the picture itself.
-    """
-    kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-    content = base64.b64encode(path.read_bytes()).decode()
-    return f"data:{kind};base64,{content}"
 
 
 def _static(name: str) -> Any:

@@ -17,8 +17,10 @@ import scipy.sparse as sp
 
 from phcle.contexts.base.fitted_context import FittedContext
 from phcle.contexts.base.predicting_context import PredictingContext
+from phcle.contexts.matrices import take_rows
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.read import Supports, fill_supports, read_predictions
+from phcle.embedding.predictions import TagPredictions
+from phcle.embedding.read import read_stored
 from phcle.report.hierarchy_branches import hierarchy_of
 from phcle.report.html_page import compressed
 from phcle.report.map_data import Colouring, map_data, packed
@@ -49,14 +51,8 @@ MOST_FACTS = 10
 MOST_GUESSES = 5
 """Predicted tags of a label, in each context."""
 
-MOST_TAGS = 5_000
-"""Contexts with more tags get no predicted ones: reading them all takes minutes."""
-
 SURE = 0.5
 """Predicted values below this probability are left out."""
-
-BLOCK = 2_000
-"""Labels whose tags are predicted at once: 80 MB with the most tags."""
 
 OBSERVED, UNSAID = 255, 254
 """Instead of a confidence in percent: the value is known, or nothing is said."""
@@ -141,10 +137,7 @@ def label_cards(embedding: LabelEmbedding, neighbours: Ints) -> dict[str, Any]:
         if not has_room
     ]
     facts = list(itertools.compress(facts, fits))
-    supports: Supports = {}
-    for _ in fill_supports(embedding, supports):
-        pass
-    columns = LabelColumns(embedding, lambda context: supports.get(context.name))
+    columns = LabelColumns(embedding)
     keys = _most_known(columns)
     fields = {key: _field(columns.get(*key)) for key in keys[:MOST_FIELDS]}
     fields = {key: field for key, field in fields.items() if room.takes(field)}
@@ -231,15 +224,14 @@ def _nodes(embedding: LabelEmbedding) -> list[dict[str, Any]]:
         shape=(n, n),
     )
     inner = np.unique(tree.edges[:, 1])
-    at = np.array([tree.index.get(label, n) for label in embedding.labels])
+    at = [tree.index.get(label, -1) for label in embedding.labels]
     # A last row without parents, for labels that the hierarchy lacks.
-    padded = sp.vstack([parents, sp.csr_array((1, n), dtype=np.float32)], "csr")
     return [
         {
             "context": name,
             "verb": "are below",
             "columns": [embedding.name_of(tree.nodes[i]) for i in inner],
-            **_lists(padded[at][:, inner]),
+            **_lists(take_rows(parents, at)[:, inner]),
             "above": _lists(parents[inner][:, inner]),
         }
     ]
@@ -262,11 +254,7 @@ def _tags(
     data = context.data
     values = data.counts if context.kind == "relational" else data.matrix.arrays[0]
     at = np.array([data.index.get(x, -1) for x in embedding.labels])
-    rows = np.flatnonzero(at >= 0)
-    spread = sp.csr_array(
-        (np.ones(len(rows)), (rows, at[rows])), shape=(len(at), values.shape[0])
-    )
-    own = sp.csr_array(spread @ values)
+    own = take_rows(values, at)
     own.eliminate_zeros()
     rarity = np.log1p(len(at) / np.maximum(np.bincount(own.indices, minlength=1), 1))
     own.data = own.data * rarity[own.indices]
@@ -287,22 +275,15 @@ def _guesses(
     wanted: npt.NDArray[np.bool_],
 ) -> dict[str, Any]:
     """The most probable tags of the labels that a context does not know."""
-    if context.calibration is None or len(context.columns) > MOST_TAGS:
+    found = read_stored(embedding, context)
+    if not isinstance(found, TagPredictions):
         return {}
-    rows = np.flatnonzero(wanted)
-    found = sp.lil_array((len(wanted), len(context.columns)), dtype=np.float32)
-    for start in range(0, len(rows), BLOCK):
-        block = rows[start : start + BLOCK]
-        labels = [embedding.labels[i] for i in block]
-        read = read_predictions(embedding, context, embedding.vectors[block], labels)
-        if read.chance is None:
-            return {}
-        k = min(MOST_GUESSES, read.chance.shape[1])
-        best = np.argpartition(-read.chance, k - 1, axis=1)[:, :k]
-        chance = np.take_along_axis(read.chance, best, axis=1)
-        i, j = np.nonzero(chance >= SURE)
-        found[block[i], best[i, j]] = chance[i, j]
-    made = _largest(sp.csr_array(found), MOST_GUESSES)
+    chances = found.chances.copy()
+    chances.data[
+        (chances.data < SURE) | ~np.repeat(wanted, np.diff(chances.indptr))
+    ] = 0
+    chances.eliminate_zeros()
+    made = _largest(chances, MOST_GUESSES)
     lists = {f"guess_{key}": value for key, value in _lists(made).items()}
     return {**lists, "guess_sure": packed(np.rint(100 * made.data), "u1")}
 

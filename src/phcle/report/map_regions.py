@@ -132,9 +132,9 @@ def node_regions(
     nodes = nodes[np.argsort(-size[nodes], kind="stable")][:MOST_REGIONS]
     found = []
     for node in nodes:
-        rows = known[below.indices[below.indptr[node] : below.indptr[node + 1]]]
+        own = places[known[below.indices[below.indptr[node] : below.indptr[node + 1]]]]
         name = embedding.name_of(hierarchy.nodes[node])
-        found.append((_middle(name, places[rows]), _region(name, places[rows])))
+        found.append((_around(name, own, own.mean(axis=0)), _region(name, own)))
     # Leave out nodes whose labels are mixed with others, or lie far from each other.
     tree = cKDTree(places)
 
@@ -151,9 +151,7 @@ def node_regions(
     return [each for each in chosen if each is not None]
 
 
-def attribute_regions(
-    embedding: LabelEmbedding, places: Floats, *, seed: int = 0
-) -> list[MapRegion]:
+def attribute_regions(embedding: LabelEmbedding, places: Floats) -> list[MapRegion]:
     """Name parts of the map after attributes that their labels share.
 
     For embeddings without a hierarchy. Parts that share nothing get no name: the names
@@ -165,8 +163,6 @@ def attribute_regions(
         The labels, their names and attributes.
     places : ndarray of shape (labels, 2)
         Places of the labels.
-    seed : int, default 0
-        Seed of the partition.
 
     Returns
     -------
@@ -178,7 +174,7 @@ def attribute_regions(
     n_parts = min(MOST_PARTS, len(places) // PART)
     if n_parts < 2 or not embedding.predicting:
         return []
-    found = MiniBatchKMeans(n_parts, random_state=seed, n_init=1, batch_size=4096)
+    found = MiniBatchKMeans(n_parts, random_state=0, n_init=1, batch_size=4096)
     codes = found.fit_predict(places)
     parts = [np.flatnonzero(codes == code) for code in np.unique(codes)]
     groups = [[embedding.labels[i] for i in rows] for rows in parts]
@@ -203,11 +199,6 @@ def _region(name: str, own: Floats, of: str | None = None) -> MapRegion:
     at = np.array(np.unravel_index(sums.argmax(), sums.shape)) + 1
     is_near = (np.abs(cells - at) <= 1).all(axis=1)
     return _around(name, own, own[is_near].mean(axis=0), of)
-
-
-def _middle(name: str, own: Floats) -> MapRegion:
-    """A region around the mean place of its labels."""
-    return _around(name, own, own.mean(axis=0))
 
 
 def _around(name: str, own: Floats, centre: Floats, of: str | None = None) -> MapRegion:

@@ -9,9 +9,7 @@
 - `rows`, `balance`, `column_samples`: the parts of a sweep;
 - `label_solve`, `node_settling`: the last step of a fit, also together with families;
 - `foldin`: labels that are added later (`phcle.fold_in`);
-- `hidden_trials`, `calibration`: probabilities and intervals of predicted values;
-- `column_scores`, `suspicious_cells`: how well cells are predicted, and which known
-  ones are unlikely;
+- `folds`: what fits say of cells, and of labels, that they have not seen;
 - `checkpoint`: storing and recording a fit.
 
 Solvers use contexts through `contexts.base` and `contexts.terms` and never ask for

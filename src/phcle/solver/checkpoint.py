@@ -25,13 +25,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle.errors import FileError, PhcleWarning
-from phcle.files.archive import read_sealed, write_sealed
-from phcle.files.writing import check_can_write
+from phcle.files.atomic import check_can_write
+from phcle.files.container import read_sealed, write_sealed
 from phcle.options import DEFAULTS, OPTIONS
 from phcle.solver.problem import Problem, State
 from phcle.solver.start import Factors
 
 FORMAT, VERSION = "phcle.checkpoint", 2
+FOREIGN = "is not a checkpoint of a fit."
 
 NAMES_AT_ONCE = 1 << 20
 """Names that are joined into one text for a fingerprint."""
@@ -192,8 +193,7 @@ class Checkpoint:
                 f"{self.path}: no such checkpoint; leave out --resume (resume=True) "
                 "to start a new fit."
             )
-        foreign = "is not a checkpoint of a fit."
-        about, tensors = read_sealed(self.path, FORMAT, VERSION, foreign)
+        about, tensors = read_sealed(self.path, FORMAT, VERSION, FOREIGN)
         try:
             self._refuse_another_fit(about["prints"])
             factors = tuple(tensors[f"factor{i}"] for i in range(len(tensors) - 1))
@@ -261,8 +261,7 @@ def read_choice(path: Path) -> Mapping[str, Any] | None:
     """
     if not os.path.lexists(path):
         return None  # `Checkpoint.read` says so
-    foreign = "is not a checkpoint of a fit."
-    about, _ = read_sealed(path, FORMAT, VERSION, foreign)
+    about, _ = read_sealed(path, FORMAT, VERSION, FOREIGN)
     found = about.get("chosen")
     return found if isinstance(found, Mapping) else None
 
@@ -281,8 +280,7 @@ def look_into(path: Path) -> dict[str, Any]:
         Labels, dimension, contexts with their weights, sweeps, objective, options,
         fingerprints of the data, and versions of libraries.
     """
-    foreign = "is not a checkpoint of a fit."
-    about, tensors = read_sealed(path, FORMAT, VERSION, foreign)
+    about, tensors = read_sealed(path, FORMAT, VERSION, FOREIGN)
     try:
         n_labels, dim = tensors["W0"].shape
         history = list(about["history"])

@@ -67,7 +67,7 @@ def choose(question: Question, on_trial: Callable[[Trial], None]) -> Chosen:
     best = trials.best
     if best.skill < WORTH:
         reason = f"The defaults stay: no setting predicts {n_hidden:,} hidden cells."
-        return Chosen(question.given, tuple(trials.done), reason, used=trials.used())
+        return Chosen(question.given, tuple(trials.done), reason)
     reason = (
         f"The best of {len(trials.done)} settings predicts {n_hidden:,} hidden cells "
         f"with skill {best.skill:.3f} (1 is perfect, 0 is the mean of a column); the "
@@ -78,7 +78,7 @@ def choose(question: Question, on_trial: Callable[[Trial], None]) -> Chosen:
     if "dim" in question.is_open and not is_short:
         dim = longest_useful(question.aligned, setting.roles)
         setting = replace(setting, dim=dim)
-    return Chosen(setting, tuple(trials.done), reason, used=trials.used())
+    return Chosen(setting, tuple(trials.done), reason)
 
 
 def _changes(question: Question, trials: Trials) -> Iterator[tuple[str, Setting]]:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from phcle.backends.protocol import Array, Backend
 from phcle.contexts.name_arrays import hash_names
+from phcle.contexts.terms import StartTarget
 from phcle.solver.problem import Problem
 
 AT_ONCE = 1 << 20
@@ -52,6 +53,34 @@ def draw_on_device(
     return found
 
 
+def start_targets(
+    problem: Problem, weights: Mapping[str, float], backend: Backend
+) -> list[StartTarget]:
+    """What the factors of each context aim at when the fit starts.
+
+    Parameters
+    ----------
+    problem : Problem
+        All contexts.
+    weights : mapping from str to float
+        Their weights.
+    backend : Backend
+        Where to compute.
+
+    Returns
+    -------
+    list of StartTarget
+        One for each context.
+    """
+    lam = problem.penalties
+    return [
+        context.start_target(
+            backend, context.term_weight(weights[context.name], lam), lam
+        )
+        for context in problem.contexts
+    ]
+
+
 def spectral_on_device(
     problem: Problem, weights: Mapping[str, float], seed: int, backend: Backend
 ) -> list[Array]:
@@ -73,13 +102,8 @@ def spectral_on_device(
     list of arrays
         W, then the factor of each context.
     """
-    xp, lam = backend.xp, problem.penalties
-    targets = [
-        context.start_target(
-            backend, context.term_weight(weights[context.name], lam), lam
-        )
-        for context in problem.contexts
-    ]
+    xp = backend.xp
+    targets = start_targets(problem, weights, backend)
     widths = [len(context.columns) for context in problem.contexts]
     rank = min(problem.dim, len(problem.labels), sum(widths))
     width = min(rank + 10, len(problem.labels), sum(widths))

@@ -98,6 +98,7 @@ def fold_in(
     _refuse_overflow(labels, vectors)
     kept = [context.learned(labels, context.weight, context.factor) for context in rows]
     new = embedding.with_rows(labels, vectors, kept, names or {})
+    new = replace(new, base=embedding, predictions={})
     match = contexts.match if isinstance(contexts, ReadContexts) else None
     if match is None:
         return new

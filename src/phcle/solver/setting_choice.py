@@ -16,7 +16,7 @@ from phcle.progress import counted_progress
 from phcle.solver.choosing import choose
 from phcle.solver.problem import Problem
 from phcle.solver.settings import Chosen, Setting, longest_useful, pose_setting
-from phcle.solver.trials import Question, Trials
+from phcle.solver.trials import Question
 from phcle.solver.useful_weights import useful_weights
 from phcle.solver.warm_start import WarmStart
 from phcle.solver.weights import equal_weights, given_weights, shared_weights
@@ -96,9 +96,6 @@ class SettingChoice:
             reason = "The version that began this fit chose nothing."
             return self.posed(aligned, Chosen(self._given(aligned), reason=reason))
         chosen = Chosen.from_dict(stored)
-        if chosen.trials and chosen.changed is None:
-            question = self._question(aligned, self._given(aligned))
-            chosen = replace(chosen, used=Trials(question).used())
         return self.posed(aligned, chosen)
 
     def posed(self, aligned: Aligned, chosen: Chosen) -> tuple[Problem, Chosen]:

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Self
 
-import scipy.sparse as sp
-
 from phcle.contexts.alignment import Aligned
 from phcle.contexts.base.context import Context
 from phcle.contexts.terms import Penalties
@@ -98,8 +96,6 @@ class Chosen:
     changed : float or None
         Share of the cells that changed since the settings were chosen, if they are
         taken from an earlier embedding; None if this fit chose them.
-    used : mapping from str to csr_array of shape (labels, columns)
-        Ones for the cells of each table by which it was chosen; not stored in files.
     """
 
     setting: Setting
@@ -108,9 +104,6 @@ class Chosen:
     shares: Mapping[str, float] = field(default_factory=dict)
     weighing: tuple[str, ...] = ()
     changed: float | None = None
-    used: Mapping[str, sp.csr_array] = field(
-        default_factory=dict, repr=False, compare=False
-    )
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -136,11 +129,9 @@ class Chosen:
         Returns
         -------
         dict
-            All fields but `used`, and `words`.
+            All fields, and `words`.
         """
-        found = {**asdict(replace(self, used={})), "words": list(self.words)}
-        del found["used"]
-        return found
+        return {**asdict(self), "words": list(self.words)}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:

@@ -20,7 +20,11 @@ import numpy.typing as npt
 from phcle.arrays import Floats
 from phcle.backends.protocol import Array, Backend, choose_backend
 from phcle.errors import PhcleWarning
-from phcle.solver.device_start import draw_on_device, spectral_on_device
+from phcle.solver.device_start import (
+    draw_on_device,
+    spectral_on_device,
+    start_targets,
+)
 from phcle.solver.problem import Problem
 
 NOISE = 0.01
@@ -197,13 +201,7 @@ def _spectral(
     backend: Backend,
 ) -> list[Floats]:
     """Randomised SVD of all targets side by side, split evenly between the factors."""
-    xp, lam = backend.xp, problem.penalties
-    targets = [
-        context.start_target(
-            backend, context.term_weight(weights[context.name], lam), lam
-        )
-        for context in problem.contexts
-    ]
+    xp, targets = backend.xp, start_targets(problem, weights, backend)
     widths = [len(context.columns) for context in problem.contexts]
     edges = [int(edge) for edge in np.cumsum([0, *widths])]
 

@@ -12,14 +12,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sp
 
 from phcle.arrays import Floats
 from phcle.backends.protocol import Backend
 from phcle.contexts.alignment import Aligned, observed_among
 from phcle.contexts.base.context import Context
 from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.labels import index_of, some_names
+from phcle.contexts.labels import some_names
 from phcle.contexts.terms import Penalties
 from phcle.solver.problem import DeviceProblem, Problem, State
 from phcle.solver.settings import NOISE, Setting, Trial, in_roles, longest_useful
@@ -159,24 +158,6 @@ class Trials:
                     self.hidden[context.name] = cells
         self.done: list[Trial] = []
         self.state: State | None = None  # where the best trial ended
-
-    def used(self) -> dict[str, sp.csr_array]:
-        """Mark the hidden cells among all labels.
-
-        Returns
-        -------
-        dict
-            Ones at the hidden cells of each table: (labels, columns).
-        """
-        position = index_of(self.question.aligned.labels)
-        at = np.array([position[label] for label in self.labels], dtype=np.int64)
-        return {
-            name: sp.csr_array(
-                (np.ones(len(cells.rows)), (at[cells.rows], cells.columns)),
-                shape=(len(position), len(self.tables[name].columns)),
-            )
-            for name, cells in self.hidden.items()
-        }
 
     @property
     def n_hidden(self) -> int:

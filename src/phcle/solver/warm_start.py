@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from phcle.contexts.alignment import Aligned
 from phcle.contexts.base.context import Context
-from phcle.contexts.descriptive.confidence import Calibration
 from phcle.contexts.labels import index_of
 from phcle.embedding import load
 from phcle.embedding.label_embedding import LabelEmbedding
@@ -28,11 +27,8 @@ from phcle.solver.trials import open_roles
 
 Pose = Callable[[Aligned, Chosen], tuple[Problem, Chosen]]
 
-SETTINGS_UP_TO, CALIBRATION_UP_TO = 0.5, 0.1
-"""Settings, and calibrations, are taken over while at most this share of the cells of
-any context has changed since they were found; the shares of several refits add up. The
-settings are coarse, and short trials choose them. Confidences must be right to a few
-per cent, so they are learned anew sooner."""
+SETTINGS_UP_TO = 0.5
+"""Settings are taken while at most this share of the cells of a context changed."""
 
 MAY_DIFFER = ("dim", "random_state", "match", "dtype", "mode", "solver", "step_size")
 """Options that may differ from those of the earlier fit without another choice of
@@ -199,55 +195,6 @@ class WarmStart:
             loose = not context.can_be_completed
             shares.append(changed_share(old, context.data, problem.labels, loose=loose))
         return max(shares)
-
-    def calibrations(
-        self, problem: Problem, options: Mapping[str, Any], setting: Setting
-    ) -> tuple[dict[str, Calibration], dict[str, Any]] | None:
-        """Take the calibrations of the embedding, if they still suit the data.
-
-        Parameters
-        ----------
-        problem : Problem
-            The problem of the refit.
-        options : mapping
-            Options of the refit.
-        setting : Setting
-            Settings of the refit.
-
-        Returns
-        -------
-        tuple of two dicts, or None
-            Calibrations by context, and what belongs into `origin`; None if they must
-            be learned anew.
-        """
-        origin = self.embedding.origin
-        stored = origin.get("chosen")
-        if self.anew or "completion" not in origin or not isinstance(stored, Mapping):
-            return None
-        before = Chosen.from_dict(stored).setting
-        if replace(before, dim=setting.dim) != setting or self._other_options(options):
-            return None
-        changed = self.changed(problem)
-        if changed is None:
-            return None
-        changed += float(origin.get("changed_since_calibration", 0.0))
-        if changed > CALIBRATION_UP_TO:
-            return None
-        columns = {context.name: context.columns for context in problem.contexts}
-        found = {}
-        for context in self.embedding.predicting:
-            now = columns[context.name]
-            if set(now) != set(context.columns):
-                return None
-            if context.calibration is not None:
-                position = index_of(context.columns)
-                at = np.array([position[name] for name in now], dtype=np.int64)
-                found[context.name] = context.calibration.on_columns(at)
-        about = {
-            "completion": origin["completion"],
-            "changed_since_calibration": changed,
-        }
-        return found, about
 
     def _other_options(self, options: Mapping[str, Any]) -> list[str]:
         """Options that decide about settings, and differ from the earlier fit's."""

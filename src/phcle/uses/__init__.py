@@ -1,4 +1,4 @@
-"""What label embeddings are for: search, clusters, zero-shot learning, pictures.
+"""What label embeddings are for: search, clusters, tables.
 
 Each module is one use of a `LabelEmbedding`:
 
@@ -11,9 +11,7 @@ Each module is one use of a `LabelEmbedding`:
 - `clusters`, `cluster_names`, `similarity_heatmap`: groups of labels, their names and
   their picture;
 - `new_label_files`: files about labels that are added to an embedding;
-- `named_answers`: answers with readable names, as commands and pages show them;
-- `zero_shot`: classifiers for classes without training images, and their evaluation;
-- `pictures`: labels and attributes of a picture from its features.
+- `named_answers`: answers with readable names, as commands and pages show them.
 
 Modules here may import `phcle.embedding`, `phcle.contexts`, `phcle.datasets`,
 `phcle.files`, `phcle.answers`, `phcle.errors` and each other. They never import the

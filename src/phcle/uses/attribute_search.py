@@ -1,14 +1,14 @@
 """Find labels that have some attributes and lack others.
 
 Each label has a probability of having each attribute: 0 or 1 where the attribute is
-observed, the calibrated prediction elsewhere. The score of a label is the geometric
+observed, the predicted one elsewhere. The score of a label is the geometric
 mean of these probabilities, so that many matching attributes cannot outweigh a wrong
 one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -126,11 +126,7 @@ def descriptive_context(embedding: LabelEmbedding, name: str) -> PredictingConte
 
 
 def attribute_column(
-    embedding: LabelEmbedding,
-    context: str,
-    column: str,
-    *,
-    support: Floats | None = None,
+    embedding: LabelEmbedding, context: str, column: str
 ) -> AttributeColumn:
     """Return one attribute of all labels, observed or predicted.
 
@@ -142,9 +138,6 @@ def attribute_column(
         Name of a descriptive context.
     column : str
         Name of an attribute of this context.
-    support : ndarray, optional
-        What `phcle.embedding.read.support_of` returns for this context and all
-        labels. Pass it to ask for many attributes of one context: computing it is slow.
 
     Returns
     -------
@@ -175,17 +168,9 @@ def attribute_column(
         above[:, at] = observed
         above = own.on_fit_scale(above)[:, at]
         has_it = above > own.data.matrix.threshold(own.offset)[at]
-    read = read_predictions(
-        embedding,
-        whole,
-        embedding.vectors,
-        embedding.labels,
-        field=field,
-        supports=support,
-        rows=np.arange(n),
-    )
+    read = read_predictions(embedding, whole, np.arange(n), field=field)
     if read.chance is None:
-        # Without a calibration: how far from the mean towards the largest value.
+        # The fit predicted no gaps: how far from the mean towards the largest value.
         reach = (own.on_fit_scale(own.largest) - own.offset)[at] or 1.0
         fitted = own.on_fit_scale(read.values)[:, at]
         chance = np.clip((fitted - own.offset[at]) / reach, 0, 1)
@@ -206,11 +191,7 @@ def attribute_column(
 
 
 def find_labels(
-    embedding: LabelEmbedding,
-    criteria: Sequence[Criterion],
-    k: int = 20,
-    *,
-    supports: Mapping[str, Floats] | None = None,
+    embedding: LabelEmbedding, criteria: Sequence[Criterion], k: int = 20
 ) -> list[Match]:
     """Find the labels that fit some criteria best.
 
@@ -222,8 +203,6 @@ def find_labels(
         Attributes that labels must have or must not have.
     k : int, default 20
         How many labels to return.
-    supports : mapping of str to ndarray, optional
-        `support` of `attribute_column` for contexts where it is known already.
 
     Returns
     -------
@@ -249,12 +228,7 @@ def find_labels(
     """
     if not criteria:
         raise OptionError("a search needs an attribute or more. Got none.")
-    columns = [
-        attribute_column(
-            embedding, x.context, x.column, support=(supports or {}).get(x.context)
-        )
-        for x in criteria
-    ]
+    columns = [attribute_column(embedding, x.context, x.column) for x in criteria]
     log_score = np.zeros(len(embedding))
     for each, column in zip(criteria, columns, strict=True):
         right = column.chance if each.present else 1 - column.chance

@@ -16,8 +16,8 @@ from typing import Any
 from phcle.answers import as_json
 from phcle.embedding.cell_texts import probabilities_text, value_text
 from phcle.errors import OptionError
+from phcle.files.atomic import write_whole
 from phcle.files.csv_text import csv_lines
-from phcle.files.writing import write_whole
 from phcle.optional_imports import import_optional
 
 COLUMNS = ("label", "column", "value", "confidence", "low", "high", "family", "why")
@@ -171,9 +171,8 @@ def _write_parquet(cells: Iterable[Any], path: Path, titles: Sequence[str]) -> N
     pq = import_optional("pyarrow.parquet", extra="parquet", purpose="a Parquet file")
     import pyarrow as pa
 
-    schema = pa.schema(
-        (title, pa.float64() if title in NUMBERS else pa.string()) for title in titles
-    )
+    kinds = {**dict.fromkeys(NUMBERS, pa.float64()), "draw": pa.int64()}
+    schema = pa.schema((title, kinds.get(title, pa.string())) for title in titles)
     waiting = iter(cells)
     with pq.ParquetWriter(path, schema) as writer:
         while batch := list(islice(waiting, BATCH)):
@@ -187,7 +186,7 @@ def _write_parquet(cells: Iterable[Any], path: Path, titles: Sequence[str]) -> N
 def _in_parquet(cell: Any, title: str) -> str | float | None:
     """One field of a cell; a number among texts has all its digits."""
     value: str | float | None = getattr(cell, title)
-    if value is None or title in NUMBERS:
+    if value is None or title in (*NUMBERS, "draw"):
         return value
     if isinstance(value, float):
         return repr(value)

@@ -1,14 +1,14 @@
 """Columns of attributes over all labels: observed where known, predicted elsewhere.
 
 A column is a field as the user knows it: a number, a truth value, a category, or a tag.
-Columns are computed in blocks when they are first asked for; the last ones are kept.
+Columns are looked up in blocks when they are first asked for; the last ones are kept.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
@@ -27,10 +27,9 @@ from phcle.errors import OptionError, did_you_mean
 
 Floats = npt.NDArray[np.float32]
 Codes = npt.NDArray[np.int16]
-Support = Callable[[PredictingContext], npt.NDArray[np.float64] | None]
 
 BLOCK = 50_000
-"""Labels that are predicted at once: some 50 MB."""
+"""Labels that are looked up at once: some 50 MB."""
 
 MOST_KEPT = 64
 """Columns that are kept: 23 bytes for each label, so 75 MB at 50,000 labels."""
@@ -254,23 +253,20 @@ class LabelColumns:
     ----------
     embedding : LabelEmbedding
         The embedding.
-    support : callable
-        Returns the support of all labels in a context, or None.
 
     Examples
     --------
     >>> from phcle import PHCLE, DescriptiveContext
     >>> tags = {"cat": ["fur"], "dog": ["fur"], "carp": ["fins"], "eel": ["fins"]}
     >>> contexts = [DescriptiveContext.from_tags(tags, name="looks")]
-    >>> columns = LabelColumns(PHCLE(dim=2).fit(contexts).embedding_, lambda _: None)
+    >>> columns = LabelColumns(PHCLE(dim=2).fit(contexts).embedding_)
     >>> fins = columns.get("looks", "fins")
     >>> [fins.text(row) for row in range(4)]
     ['no', 'no', 'yes', 'yes']
     """
 
-    def __init__(self, embedding: LabelEmbedding, support: Support) -> None:
+    def __init__(self, embedding: LabelEmbedding) -> None:
         self.embedding = embedding
-        self._support = support
         self._kept: OrderedDict[tuple[str, str], FieldColumn] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -424,21 +420,11 @@ class LabelColumns:
         if not is_number:
             best = _first_largest(known) if field.values else known[0] > 0
             code[is_observed] = best[is_observed]
-        labels = self.embedding.labels
-        supports = self._support(context) if context.weight > 0 else None
         for start in range(0, n if context.weight > 0 else 0, BLOCK):
             rows = start + np.flatnonzero(~is_observed[start : start + BLOCK])
             if not len(rows):
                 continue
-            read = read_predictions(
-                self.embedding,
-                context,
-                self.embedding.vectors[rows],
-                () if supports is not None else [labels[i] for i in rows.tolist()],
-                field=field,
-                supports=None if supports is None else supports[rows],
-                rows=rows,
-            )
+            read = read_predictions(self.embedding, context, rows, field=field)
             if is_number:
                 number[rows] = read.values[:, 0]
                 if read.low is not None and read.high is not None:
@@ -465,7 +451,7 @@ class LabelColumns:
             confidence,
             low,
             high,
-            is_number and bool(context.is_log[field.at.start]),
+            is_number and bool(context.log_shift[field.at.start] == 0),
         )
 
 

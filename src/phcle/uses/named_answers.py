@@ -263,8 +263,7 @@ def _completion(embedding: LabelEmbedding) -> answers.CompletionSkill | None:
     """What the fit measured on hidden cells; an older or forged file has nothing."""
     found: Any = embedding.origin.get("completion")
     try:
-        columns = [answers.ColumnSkill(**column) for column in found["columns"]]
-        return answers.CompletionSkill(None, int(found["cells"]), tuple(columns))
+        return answers.CompletionSkill.from_dict(found)
     except (TypeError, KeyError, ValueError):
         return None
 

@@ -14,7 +14,7 @@ from phcle.contexts.readers.delimited import MARK
 from phcle.contexts.readers.table_files import TextFormat
 from phcle.errors import FileError
 from phcle.files.csv_text import unmarked
-from phcle.files.writing import open_file
+from phcle.files.reading import open_file
 
 MOST_AT_ONCE = 1 << 16
 """Bytes of a line that are read at once."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phcle.errors import OptionError
-from phcle.files.writing import write_whole
+from phcle.files.atomic import write_whole
 from phcle.optional_imports import import_optional
 from phcle.uses.clusters import Clusters
 

@@ -19,8 +19,8 @@ from phcle.contexts.unknown_markers import UnknownMarkers
 from phcle.embedding.complete import completed_cells
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError, OptionError, check_choice, some
+from phcle.files.atomic import write_whole
 from phcle.files.csv_text import harmless
-from phcle.files.writing import write_whole
 from phcle.uses.column_spelling import ColumnSpelling, Value
 from phcle.uses.raw_tables import RawRow, quoted, raw_rows, unquoted
 
@@ -270,12 +270,6 @@ def _header_and_rows(table: Path, form: TextFormat) -> tuple[RawRow, Iterator[Ra
     raise FileError(f"{table}: is empty; a header and rows were expected.")
 
 
-def _positions(header: RawRow, titles: Sequence[str]) -> dict[int, str]:
-    """The columns to fill: their titles by position."""
-    found = {i: unquoted(cell) for i, cell in enumerate(header.cells) if i}
-    return {i: title for i, title in found.items() if title in titles}
-
-
 class _Gaps:
     """What a first look at a table tells: its gaps, and how its columns are written."""
 
@@ -291,7 +285,8 @@ class _Gaps:
     ) -> None:
         header, rows = _header_and_rows(table, form)
         self.is_unknown = markers.is_unknown
-        self.titles = _positions(header, titles)
+        found = {i: unquoted(cell) for i, cell in enumerate(header.cells) if i}
+        self.titles = {i: title for i, title in found.items() if title in titles}
         self.label_of, self.wanted = label_of, wanted
         self.fill_markers = fill_markers
         self.spellings = {title: ColumnSpelling() for title in titles}

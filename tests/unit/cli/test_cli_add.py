@@ -33,11 +33,6 @@ def test_new_labels_join_the_old_ones(add, zoo):
     assert more.contexts_of("puma")["tree"]
 
 
-def test_parent_may_be_given_by_its_readable_name(add):
-    new = "child,parent\npuma,Cat family\n"
-    assert "nearest to puma" in add("--hierarchy", "new.csv", new=new).stdout
-
-
 def test_new_inner_node_may_stand_between(add, zoo):
     new = "child,parent\nlynx,big cat\nbig cat,felid\n"
     add("--hierarchy", "new.csv", new=new)
@@ -60,13 +55,6 @@ def test_file_goes_to_the_only_context_of_its_sort(add, zoo):
         "looks": True,
         "uses": False,
     }
-
-
-def test_known_labels_in_new_edges_are_only_company(add, zoo):
-    add("--edges", "eats=new.csv", new="source,target\npuma,horse\n")
-    more = library.load(zoo / "more.phcle")
-    assert more.labels[-1] == "puma"
-    assert len(more) == 8
 
 
 def test_names_of_new_labels_are_kept(add, zoo):
@@ -112,22 +100,6 @@ def test_file_that_may_belong_to_several_contexts_must_be_named(phcle, zoo):
         *("add", "tags.phcle", "--tags", "new.csv", "--out", "more.phcle"), code=2
     )
     assert "may belong to 'uses', 'more_uses'" in result.stderr
-
-
-def test_text_column_of_the_fit_stays_a_category_whatever_the_new_labels_hold(
-    phcle, zoo
-):
-    def table(labels):
-        return "label,city\n" + "".join(f"{x}{i},city {i % 60}\n" for x, i in labels)
-
-    (zoo / "cities.csv").write_text(table(("old", i) for i in range(180)))
-    (zoo / "new.csv").write_text(table(("new", i) for i in range(60)))
-    phcle("fit", "--attributes", "cities.csv", "--dim", "3", "--out", "cities.phcle")
-    result = phcle(
-        "add", "cities.phcle", "--attributes", "new.csv", "--out", "more.phcle"
-    )
-    assert "left out" not in result.output
-    assert "more.phcle: 240 labels, of which 60 new" in result.output
 
 
 def test_column_that_the_fit_leaves_out_is_named_in_one_warning(phcle, zoo):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -92,7 +93,7 @@ def test_describe_shows_the_interval_of_a_number(phcle, learned):
     assert "%" not in row
 
 
-def test_describe_shows_a_calibrated_value_once(phcle, learned):
+def test_describe_shows_the_probability_of_a_value_once(phcle, learned):
     said = "".join(phcle("describe", learned[1], f"x{i}").stdout for i in range(20))
     rows = [x for x in said.splitlines() if "predicted   wild " in x]
     assert rows
@@ -109,7 +110,7 @@ def test_suspicious_cells_are_written(phcle, learned, zoo):
     assert list(rows[0]) == [
         *("label", "column", "value", "chance", "expected", "low", "high", "family")
     ]
-    # Calibration hid the wrong cell too, so odd numbers may come before it.
+    # Odd numbers may come before it.
     (wrong,) = [x for x in rows[:5] if (x["label"], x["column"]) == WRONG]
     assert (wrong["value"], wrong["expected"]) == ("large", "small")
     assert wrong["family"] == "small"
@@ -129,6 +130,60 @@ def test_suspicious_cells_of_some_labels_or_columns(phcle, learned):
     assert "No known cell is unlikely." in none
     said = phcle("complete", learned[1], "--suspicious", "--columns", "siz", code=2)
     assert "Did you mean 'size'" in said.stderr
+
+
+def test_draws_are_several_values_of_each_cell_the_same_with_one_seed(
+    phcle, learned, zoo
+):
+    def drawn(*flags):
+        command = ("complete", learned[1], "--no-why", "--out", "drawn.csv")
+        phcle(*command, "--draws", 3, *flags)
+        return (zoo / "drawn.csv").read_text()
+
+    found = drawn()
+    rows = list(csv.DictReader(found.splitlines()))
+    assert list(rows[0])[-1] == "draw"
+    assert set(Counter((x["label"], x["column"]) for x in rows).values()) == {3}
+    assert {x["draw"] for x in rows} == {"1", "2", "3"}
+    numbers = [x for x in rows if x["column"] == "mass"]
+    assert len({x["value"] for x in numbers}) > len(numbers) / 2
+    assert drawn("--seed", 0) == found
+    assert drawn("--seed", 1) != found
+    (first, *_) = json.loads(
+        phcle("complete", learned[1], "--draws", 1, "--json").stdout
+    )
+    assert first["draw"] == 1
+
+
+@pytest.fixture(scope="module")
+def unpredicted(learned):
+    """The file of the same fit without what it predicted, as older files are."""
+    file = learned[1].with_name("old.phcle")
+    replace(load(learned[1]), predictions={}, origin={}).save(file)
+    return file
+
+
+def test_a_file_without_predictions_is_completed_from_its_vectors(
+    phcle, unpredicted, zoo
+):
+    said = phcle("complete", unpredicted, "--out", "filled.csv")
+    assert said.stderr.count("this fit did not predict gaps") == 1
+    with (zoo / "filled.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert {x["confidence"] + x["low"] for x in rows} == {""}
+    sizes = {x["value"] for x in rows if x["column"] == "size"}
+    assert sizes == {"small", "medium", "large"}
+
+
+def test_a_file_without_predictions_says_that_nothing_was_measured(phcle, unpredicted):
+    said = phcle("complete", unpredicted, "--suspicious")
+    assert "did not predict gaps" in said.stderr
+    assert "No known cell" not in said.stdout
+    said = phcle("evaluate", unpredicted, "--complete", code=2).stderr
+    assert "this fit did not predict gaps" in said
+    for command in ("info", "describe"):
+        rest = ("x7",) if command == "describe" else ()
+        assert phcle(command, unpredicted, *rest).stdout
 
 
 @pytest.mark.parametrize("forged", [7, {"columns": 3}, {"columns": [{"a": 1}]}, None])

@@ -30,7 +30,7 @@ attributes = ["looks.csv"]
 weights = { tree = 1, looks = 0.5 }
 dim = 3
 max-iter = 5
-calibrate = false
+completion = "none"
 out = "labels.phcle"
 
 [nearest]

@@ -34,7 +34,7 @@ def shop(phcle, zoo):
     (zoo / "groups.csv").write_text("\n".join(["child,parent", *edges]))
     return phcle(
         *("fit", "--hierarchy", "groups.csv", "--attributes", "traits.csv"),
-        *("--attributes", "noise.csv", "--no-calibrate", "--out", "shop.phcle"),
+        *("--attributes", "noise.csv", "--completion", "none", "--out", "shop.phcle"),
     )
 
 

@@ -88,7 +88,7 @@ def test_new_edges_of_a_graph_are_added_to_a_family(phcle, zoo):
         [("lion", "zebra", 2), ("cat", "tiger")], name="eats", role="family"
     )
     looks = library.read_contexts(attributes="looks.csv")[0]
-    model = library.PHCLE(dim=2, calibrate=False).fit([eats, looks])
+    model = library.PHCLE(dim=2, completion="none").fit([eats, looks])
     model.embedding_.save(zoo / "g.phcle")
     (zoo / "new.csv").write_text("source,target\npuma,zebra\npuma,lion\n")
     phcle("add", "g.phcle", "--edges", "eats=new.csv", "--out", "more.phcle")

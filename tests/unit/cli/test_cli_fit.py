@@ -7,6 +7,7 @@ import json
 
 import pytest
 from command_line import app
+from patchy_table import write_patchy_table
 
 import phcle as library
 from phcle.options import OPTIONS
@@ -31,11 +32,6 @@ def test_json_summary_has_contexts_with_coverage(phcle):
     assert summary["seconds"] >= 0
 
 
-def test_quiet_fit_prints_nothing(phcle, zoo):
-    assert phcle(*FIT, "--quiet").output == ""
-    assert len(library.load(zoo / "out.phcle")) == 7
-
-
 def test_a_refit_starts_from_an_earlier_file(phcle, zoo):
     phcle(*FIT, "--quiet")
     phcle(*FIT[:-1], "again.phcle", "--warm-start", "out.phcle", "--quiet")
@@ -45,6 +41,32 @@ def test_a_refit_starts_from_an_earlier_file(phcle, zoo):
     assert "choose_again needs warm_start" in refused.output
 
 
+def test_an_own_reader_counts_beside_those_of_the_package(phcle, zoo):
+    write_patchy_table(zoo)
+    phcle(
+        *("fit", "--hierarchy", "tree.csv", "--attributes", "looks.csv", "--dim", 4),
+        *("--reader", "sklearn.linear_model:Ridge", "--out", "out.phcle", "--quiet"),
+    )
+    mix = library.load(zoo / "out.phcle").predictions["looks"].mix
+    assert mix.weights[..., mix.names.index("Ridge")].sum() > 0
+
+
+@pytest.mark.parametrize(
+    ("reader", "message"),
+    [
+        ("Ridge", "--reader must be MODULE:CLASS. Got 'Ridge'."),
+        ("no_such:Thing", "No module named 'no_such'"),
+        ("math:Thing", "has no attribute 'Thing'"),
+        ("sklearn.ensemble:VotingRegressor", "missing 1 required positional argument"),
+        ("collections:OrderedDict", "must be an estimator"),
+    ],
+)
+def test_a_wrong_reader_is_one_line(phcle, reader, message):
+    said = phcle(*FIT, "--reader", reader, "--quiet", code=2).stderr
+    assert message in said
+    assert said.count("\n") == 1
+
+
 def test_every_option_of_the_model_is_a_flag_with_the_same_default():
     commands = (command.callback for command in app.registered_commands)
     command = next(x for x in commands if x.__name__ == "fit")
@@ -52,25 +74,6 @@ def test_every_option_of_the_model_is_a_flag_with_the_same_default():
     for option in OPTIONS:
         if option.name != "verbose":  # on the command line the terminal decides
             assert flags[option.name].default == option.default
-
-
-def test_flags_reach_the_model(phcle, zoo):
-    phcle(
-        *(*FIT, "--attributes", "looks.csv", "--weights", "tree=1,looks=0.25"),
-        *("--ridge", 2, "--max-iter", 9, "--seed", 5, "--dtype", "float64"),
-    )
-    embedding = library.load(zoo / "out.phcle")
-    assert embedding.options["weights"] == {"tree": 1.0, "looks": 0.25}
-    assert embedding.options["ridge"] == 2
-    assert embedding.options["max_iter"] == 9
-    assert embedding.options["random_state"] == 5
-    assert embedding.vectors.dtype == "float64"
-
-
-def test_labels_file_restricts_and_orders_the_vocabulary(phcle, zoo):
-    (zoo / "ids.txt").write_text("wolf\ncat\nfelid\n")
-    phcle(*FIT, "--labels", "ids.txt")
-    assert library.load(zoo / "out.phcle").labels == ("wolf", "cat", "felid")
 
 
 def test_word_vectors_are_taken_for_known_labels_only(phcle, zoo):

@@ -41,7 +41,7 @@ def repeated(answer):
     [
         (),
         ("--hierarchy-kind", "path", "--weights", "tree=1,looks=0.5,uses=0.25"),
-        ("--seed", 5, "--init", "random", "--no-calibrate"),
+        ("--seed", 5, "--init", "random", "--completion", "none"),
         ("--labels", "ids.txt", "--names", "names.csv", "--complete-only"),
     ],
     ids=["defaults", "weights", "random", "labels"],

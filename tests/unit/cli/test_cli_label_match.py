@@ -6,7 +6,7 @@ import pytest
 
 import phcle as library
 
-FIT = ("--dim", 2, "--no-choose", "--no-calibrate", "--out", "zoo.phcle")
+FIT = ("--dim", 2, "--no-choose", "--completion", "none", "--out", "zoo.phcle")
 
 
 @pytest.fixture
@@ -86,12 +86,6 @@ def test_names_are_matched_and_those_of_no_label_reported(fit, zoo):
     assert "1 of 3 in names.csv (unicorn)" in result.stderr
     found = library.load("zoo.phcle")
     assert found.names == {"lion": "King", "felid": "Cats", "unicorn": "U"}
-
-
-def test_saved_embedding_is_asked_by_the_spelling_of_a_file(fit, phcle):
-    fit()
-    found = json.loads(phcle("nearest", "zoo.phcle", "CAT", "--json").stdout)
-    assert found["label"] == "cat"
 
 
 def test_users_table_is_filled_in_its_own_spelling(fit, phcle, zoo):

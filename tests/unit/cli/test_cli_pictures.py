@@ -101,19 +101,6 @@ def test_map_of_features_refuses_photos(phcle, fitted, zoo_map):
     assert "was learned from features, not from photos" in phcle(*call, code=2).stderr
 
 
-def test_map_of_another_embedding_is_refused(phcle, fitted, zoo_map):
-    phcle("fit", "--hierarchy", "tree.csv", "--dim", 4, "--out", "b.phcle", "--quiet")
-    call = ("understand", "b.phcle", "one.npy", "--model", zoo_map)
-    assert "learned for another embedding" in phcle(*call, code=2).stderr
-
-
-def test_map_still_fits_when_labels_were_added(phcle, fitted, zoo, zoo_map):
-    (zoo / "new.csv").write_text("child,parent\nlynx,felid\n")
-    phcle("add", fitted, "--hierarchy", "tree=new.csv", "--out", "more.phcle")
-    call = ("understand", "more.phcle", "one.npy", "--model", zoo_map)
-    assert json.loads(phcle(*call, "--json").stdout)["related"]
-
-
 @pytest.mark.parametrize(
     "given", [[], ["--photos", "."], ["--features", ".", "--network", "net"]]
 )

@@ -20,11 +20,6 @@ def test_nearest_json_has_label_name_and_neighbours(phcle, fitted):
         assert set(near) == {"label", "name", "similarity", "percentile"}
 
 
-def test_label_may_be_given_by_its_readable_name(phcle, fitted):
-    answer = json.loads(phcle("nearest", fitted, "king of beasts", "--json").stdout)
-    assert (answer["label"], answer["name"]) == ("lion", "King of Beasts")
-
-
 def test_nearest_table_shows_names_and_ids(phcle, fitted):
     assert "King of Beasts (lion)" in phcle("nearest", fitted, "tiger").stdout
 
@@ -55,11 +50,6 @@ def test_describe_lists_observed_and_predicted_attributes(phcle, fitted):
     assert {x["context"] for x in answer["predicted"]} <= {"looks"}
     assert sum(x["share"] for x in answer["related"]) == pytest.approx(1)
     assert "known in tree, eats, uses" in phcle("describe", fitted, "wolf").stdout
-
-
-def test_explanation_names_shared_ancestors_in_words(phcle, fitted):
-    shown = phcle("explain", fitted, "lion", "tiger").stdout
-    assert "Both are below (most specific first): cat family, carnivore" in shown
 
 
 def test_label_with_brackets_is_shown_as_it_is(phcle, zoo):

@@ -113,7 +113,7 @@ def test_matched_fit_is_that_of_clean_contexts(kind):
 
 
 def test_suggestions_are_a_warning_and_synonyms_silence_it(tree):
-    model = PHCLE(dim=2, choose=False, calibrate=False)
+    model = PHCLE(dim=2, choose=False, completion="none")
     own = tags(Bed=["soft"], Cots=["sale"])
     with pytest.warns(GuessWarning, match=r"synonyms=\{'Bed': 'Beds'\}"):
         assert "Bed" in model.fit([tree, own]).embedding_.labels
@@ -122,7 +122,7 @@ def test_suggestions_are_a_warning_and_synonyms_silence_it(tree):
 
 
 def test_stored_embedding_is_asked_by_any_spelling(tree, tmp_path):
-    model = PHCLE(dim=2, choose=False, calibrate=False)
+    model = PHCLE(dim=2, choose=False, completion="none")
     names = {"Beds": "furniture to sleep in"}
     own = tags(BEDS=["soft"], Bedz=["soft"], Cots=["sale"])
     with pytest.warns(GuessWarning, match="BEDS → Beds"):

@@ -61,34 +61,3 @@ def test_suggestions_of_the_shop_lead_to_the_truth(shop):
     own = {x.source: x.examples for x in again.own_labels}
     assert own["attributes.csv"] == ("Lawnmower robots",)
     assert own["tags.csv"] == ()
-
-
-JOBS = [
-    "C developer", "C++ developer", "C# developer", "Java developer",
-    "JavaScript developer", "Data engineer", "Senior data engineer", "IT manager",
-    "R&D manager", "Nurse (RN)", "Maître d'hôtel", "Café manager", "Account manager",
-    "Accounts manager", "HR-Manager", "Waiter/Waitress", "Go developer",
-]  # fmt: skip
-
-
-def test_job_titles_of_two_lists_are_joined():
-    written = [
-        "c developer", "C++ Developer", "C# DEVELOPER", "java  developer",
-        "Javascript Developer", "DATA ENGINEER", "Sr. data engineer", "it manager",
-        "R and D manager", "Nurse", "Maitre d’hotel", "Cafe\u0301 manager",
-        "ACCOUNT MANAGER", "Accounts Manager", "HR Manager", "Waiter / Waitress",
-        "GO developer",
-    ]  # fmt: skip
-    found = match_labels([LabelSource("tree", JOBS), LabelSource("pay", written)])
-    apart = {"Sr. data engineer", "R and D manager", "Nurse", "Maitre d’hotel"}
-    apart |= {"HR Manager", "Waiter / Waitress"}
-    assert found.spellings == {
-        other: label
-        for label, other in zip(JOBS, written, strict=True)
-        if other not in apart and other != label
-    }
-    assert {x.spelling: x.candidates for x in found.suggestions} == {
-        "Maitre d’hotel": ("Maître d'hôtel",),
-        "HR Manager": ("HR-Manager",),
-        "Waiter / Waitress": ("Waiter/Waitress",),
-    }

@@ -38,7 +38,7 @@ def zoo():
         ),
     ]
     # To the end: a fit of six labels may rest where a column still says nothing.
-    model = PHCLE(dim=4, dtype="float64", calibrate=False, tol=1e-5, max_iter=100)
+    model = PHCLE(dim=4, dtype="float64", completion="none", tol=1e-5, max_iter=100)
     return model.fit(contexts).embedding_
 
 
@@ -60,7 +60,7 @@ def adds_up(explanation):
 
 @pytest.mark.parametrize("k", [1, 5])
 def test_the_groups_of_every_context_add_up_to_its_part(zoo, rng, k):
-    random = PHCLE(dim=4, calibrate=False).fit(random_contexts(rng, 9)).embedding_
+    random = PHCLE(dim=4, completion="none").fit(random_contexts(rng, 9)).embedding_
     for embedding in (zoo, random):
         for a in embedding.labels:
             for b in embedding.labels:

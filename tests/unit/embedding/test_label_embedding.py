@@ -36,11 +36,6 @@ def test_ambiguous_name_lists_the_ids(small):
         small["ONE"]
 
 
-def test_unknown_label_error_suggests_the_nearest_name(model):
-    with pytest.raises(UnknownLabelError, match="Did you mean 'coffeepot'"):
-        model.embedding_.nearest("coffe pot")
-
-
 def test_vector_of_wrong_length_is_refused(small):
     with pytest.raises(ContextError, match="4 finite numbers"):
         small.nearest([1.0, 2.0])
@@ -128,22 +123,6 @@ def test_what_most_labels_are_below_is_counted_but_not_named(model, lines):
     assert [group.group for group in part.groups] == ["both", "one", "neither"]
     assert sum(group.part for group in part.groups) == pytest.approx(part.part)
     assert lines("airliner", "goldfish", 3)[0]["columns"] == ["4 general columns"]
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "reason"),
-    [
-        ("tabby", "lion", "feline"),
-        ("coffeepot", "teapot", "pot (cooking utensil)"),
-        ("violin", "cello", "bowed stringed instrument"),
-    ],
-)
-def test_the_first_reason_is_what_both_have(model, lines, a, b, reason):
-    embedding = model.embedding_
-    first = embedding.explain(a, b).parts[0].groups[0]
-    assert first.group == "both"
-    assert first.columns[0].name == reason
-    assert lines(a, b)[0]["columns"][0].startswith(reason)
 
 
 def test_without_contexts_nothing_can_be_explained(small):

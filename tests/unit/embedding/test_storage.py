@@ -15,7 +15,13 @@ from problems import random_contexts
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from phcle import PHCLE, LabelEmbedding, load
+from phcle import (
+    PHCLE,
+    DescriptiveContext,
+    LabelEmbedding,
+    RelationalContext,
+    load,
+)
 from phcle.errors import FileError
 
 
@@ -51,6 +57,22 @@ def test_everything_comes_back(embedding, path):
     for a in embedding.labels:
         assert again.describe(a) == embedding.describe(a)
         assert again.explain("label0", a) == embedding.explain("label0", a)
+
+
+@pytest.mark.parametrize("role", ["counts", "family", "both"])
+def test_triples_come_back_in_every_role(tmp_path, role):
+    triples = [("a", "in", "b"), ("b", "near", "c"), ("c", "in", "d")]
+    graph = RelationalContext.from_triples(triples).in_role(role)
+    table = DescriptiveContext.from_tags({"a": ["x"], "b": ["y"], "d": ["x"]})
+    model = PHCLE(dim=2, completion="none").fit([graph, table])
+    model.embedding_.save(tmp_path / "graph.phcle")
+    again = load(tmp_path / "graph.phcle")
+    found = [c.links for c in again.contexts if c.links is not None]
+    assert len(found) == (2 if role == "both" else 1)
+    for links in found:
+        ends = zip(links.source, links.relation, links.target, strict=True)
+        names, kinds = links.names, links.relations
+        assert [(names[a], kinds[r], names[b]) for a, r, b in ends] == triples
 
 
 def test_hierarchy_comes_back(hierarchy_model, tmp_path):

@@ -129,13 +129,6 @@ def bare_client(bare_embedding):
         yield client
 
 
-@pytest.fixture
-def fresh_patchy_client(patchy):
-    """A client of a server that no other test has asked for anything."""
-    with _client(patchy) as client:
-        yield client
-
-
 @contextmanager
 def _client(opened):
     """A client of a workspace, or of one embedding."""

@@ -281,14 +281,6 @@ def npy(array):
     return content.getvalue()
 
 
-def test_a_vector_of_the_embedding_is_understood(client, zoo_embedding):
-    vector = zoo_embedding["wolf"]
-    answer = client.post("/api/understand", content=npy(vector)).json()
-    assert answer["rows"] == 1
-    related = [x["label"] for x in answer["pictures"][0]["related"]]
-    assert "wolf" in related
-
-
 @pytest.mark.parametrize(
     ("content", "told"),
     [

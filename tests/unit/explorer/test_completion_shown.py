@@ -114,7 +114,7 @@ def test_an_observed_zero_of_a_number_is_shown_as_zero(client_of):
     }
     cells["legs"][2] = "2.5"
     table = DescriptiveContext.from_cells(labels, cells, "looks")
-    embedding = PHCLE(dim=2, calibrate=False).fit(table).embedding_
+    embedding = PHCLE(dim=2, completion="none").fit(table).embedding_
     params = {"label": ["x0", "x1"]}
     with client_of(embedding) as client:
         answer = client.get("/api/compare", params=params).json()

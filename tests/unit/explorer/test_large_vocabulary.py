@@ -74,11 +74,12 @@ def test_the_table_has_all_labels_and_the_map_its_own(large_client, large):
     assert names < {row["label"] for row in table.json()["rows"]}
 
 
-def test_supports_of_the_sample_are_those_of_the_whole(large):
+def test_predictions_of_the_sample_are_those_of_the_whole(large):
     opened = large.opened
-    context = opened.embedding.predicting[0]
-    whole = opened.support(context)
-    assert opened.on_map.support(context) == pytest.approx(whole[opened.sample])
+    whole, part = (x.columns.get("looks", "size") for x in (opened, opened.on_map))
+    assert np.nanmax(part.confidence) <= 1
+    expected = whole.confidence[opened.sample]
+    assert np.array_equal(part.confidence, expected, equal_nan=True)
 
 
 def test_a_label_outside_the_sample_is_pinned_on_the_map(

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from watched_pages import SLOW_MS, watched
+from watched_pages import SLOW_MS, until, watched
 
 WIDE = {"viewport": {"width": 1400, "height": 900}}
 PHONE = {
@@ -59,12 +59,7 @@ class MapPage:
         return self.page.evaluate(code, *given)
 
     def until(self, code, *given):
-        """Wait until something holds; the pages' policy forbids `wait_for_function`."""
-        for _ in range(SLOW_MS // 25):
-            if self.js(code, *given):
-                return
-            self.page.wait_for_timeout(25)
-        raise AssertionError(f"it did not happen: {code}")
+        until(self.page, lambda: self.js(code, *given))
 
     def settle(self):
         self.until("!Phcle.map.is_moving && !Phcle.map.view.is_asked")
@@ -606,22 +601,6 @@ def test_the_view_is_saved_as_svg_and_png(atlas):
     assert picture.size == (int(2 * stage["width"]), int(2 * stage["height"]))
     colours = np.asarray(picture.convert("RGB")).reshape(-1, 3)[::97]
     assert len(np.unique(colours, axis=0)) > 30
-
-
-@everywhere
-def test_nobody_is_shut_out(atlas):
-    axe = pytest.importorskip(
-        "axe_playwright_python.sync_playwright", reason="axe is not installed"
-    )
-    atlas.js("Phcle.map.choose(7)")
-    atlas.js("document.querySelector('button[aria-label=Filters]').click()")
-    atlas.page.locator(".facet-value").first.wait_for(state="attached")
-    atlas.page.locator(".map-panel .neighbours li").first.wait_for()
-    answer = axe.Axe().run(atlas.page).response
-    found = [
-        (x["id"], [y["html"][:150] for y in x["nodes"]]) for x in answer["violations"]
-    ]
-    assert found == []
 
 
 @cases(WEBGL)

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from patchy_table import WRONG
 
-from phcle import PHCLE, DescriptiveContext, RelationalContext
-
 
 def test_a_node_has_its_labels_children_and_place(client):
     page = client.get("/api/node", params={"node": "carnivore"}).json()
@@ -64,15 +62,3 @@ def test_a_node_is_found_by_its_name_and_an_unknown_one_leads_on(client):
     wrong = client.get("/node", params={"node": "carnivor"})
     assert wrong.status_code == 404
     assert 'href="/node?node=carnivore"' in wrong.text
-
-
-def test_labels_below_a_node_with_several_parents_count_once(client_of):
-    edges = [("a", "x"), ("a", "y"), ("x", "top"), ("y", "top"), ("b", "y")]
-    tree = RelationalContext.from_hierarchy(edges, labels=["b", "a", "y"])
-    tags = DescriptiveContext.from_tags({"other": ["t"], "b": ["t"], "a": ["u"]})
-    model = PHCLE(dim=2, choose=False, calibrate=False)
-    with client_of(model.fit([tree, tags]).embedding_) as client:
-        for node, labels in (("top", "bay"), ("x", "a")):
-            page = client.get("/api/node", params={"node": node}).json()
-            assert {x["label"] for x in page["labels"]} == set(labels)
-            assert page["n_labels"] == len(labels)

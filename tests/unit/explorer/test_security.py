@@ -180,7 +180,7 @@ COSTLY_PAGES = {
 QUICK_QUESTIONS = {
     *("/api/info", "/api/search", "/api/nodes", "/api/attributes", "/api/nearest"),
     *("/api/describe", "/api/explain", "/api/label", "/api/side-by-side"),
-    *("/api/suspicious", "/api/status", "/api/place", "/api/openapi.json"),
+    *("/api/status", "/api/place", "/api/openapi.json"),
 }
 """Questions that need no lane of their own."""
 

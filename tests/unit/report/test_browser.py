@@ -133,20 +133,6 @@ def test_a_card_says_what_is_known_predicted_and_shared(open_page):
     assert "tree + looks" in page.inner_text(".map-panel .map-said")
 
 
-def test_filters_and_attributes_change_the_map(open_page):
-    page = open_page()
-    page.fill("#map-attribute", "wing")
-    page.keyboard.press("Enter")
-    page.wait_for_selector(".map-legend:has-text('has it')")
-    assert page.input_value("#map-attribute") == "wings"
-    page.get_by_role("button", name="Filters", exact=True).click()
-    page.locator(".facet-value", has_text="claws").click()
-    assert page.inner_text(".map-note") == "3 of 13 labels."
-    assert page.evaluate("Phcle.map.filter.reduce((a, b) => a + b)") == 3
-    page.get_by_role("button", name="Remove the filter").click()
-    assert page.evaluate("Phcle.map.filter") is None
-
-
 def test_the_address_holds_what_the_map_shows(open_page):
     page = open_page("?map=canvas")
     page.fill("#map-attribute", "wing")

@@ -40,16 +40,6 @@ def test_neighbours_are_rows_from_zero_with_distances(animals, tmp_path):
         )
 
 
-def test_the_map_keeps_neighbours_together(animals, tmp_path):
-    write_atlas(animals, tmp_path / "animals.parquet")
-    found = pd.read_parquet(tmp_path / "animals.parquet")
-    places = found[["x", "y"]].to_numpy()
-    apart = np.linalg.norm(places[:, None] - places[None], axis=2)
-    np.fill_diagonal(apart, np.inf)
-    group = np.arange(30) // 5
-    assert np.mean(group[apart.argmin(axis=1)] == group) > 0.8
-
-
 def test_the_command_writes_it_and_never_over_its_input(animals, tmp_path):
     animals.save(tmp_path / "animals.phcle")
 

@@ -23,13 +23,6 @@ def mean_own_share(places, n_clouds=3, k=10):
     return (group[near] == group[:, None]).mean()
 
 
-def test_neighbours_are_those_of_the_cosine(clouds):
-    cosine = clouds @ clouds.T
-    np.fill_diagonal(cosine, -2)
-    expected = np.argsort(-cosine, axis=1)[:, :5]
-    np.testing.assert_array_equal(lay_out(clouds, k=5).neighbours, expected)
-
-
 def test_similar_labels_lie_together(clouds):
     found = lay_out(clouds, jobs=1)
     assert found.method == "t-SNE (scikit-learn)"

@@ -13,7 +13,13 @@ import numpy as np
 import pytest
 from patchy_table import write_patchy_table
 
-from phcle import PHCLE, LabelEmbedding, read_contexts
+from phcle import (
+    PHCLE,
+    DescriptiveContext,
+    LabelEmbedding,
+    RelationalContext,
+    read_contexts,
+)
 from phcle.errors import PhcleError, UnknownLabelError
 from phcle.report import write_report
 
@@ -178,7 +184,7 @@ def test_a_report_on_an_unmeasured_fit_says_how_to_measure(zoo_embedding, tmp_pa
     origin = {k: v for k, v in zoo_embedding.origin.items() if k != "completion"}
     write_report(replace(zoo_embedding, origin=origin), tmp_path)
     page = (tmp_path / "report.html").read_text("utf-8")
-    assert "phcle evaluate FILE --complete" in page
+    assert "--completion full" in page
 
 
 def test_an_unknown_label_is_refused_before_anything_is_written(
@@ -202,3 +208,23 @@ def test_the_heat_map_shows_the_labels_asked_about_with_their_neighbours(
     near = [label for label, _ in zoo_embedding.nearest(asked, k=5)]
     made = write_report(zoo_embedding, tmp_path / "out", shown=[asked])
     assert made.clustered == (asked, *near)
+
+
+def test_cards_hold_the_likely_tags_of_labels_without_any(tmp_path):
+    pytest.importorskip("matplotlib", reason="Matplotlib is not installed")
+    labels = [f"x{i}" for i in range(40)]
+    edges = [(x, f"g{i // 20}") for i, x in enumerate(labels)]
+    tags = {x: [f"tag{i // 20}"] for i, x in enumerate(labels) if i % 4}
+    tree = RelationalContext.from_hierarchy([*edges, ("g0", "all"), ("g1", "all")])
+    looks = DescriptiveContext.from_tags(tags, name="looks")
+    embedding = PHCLE(dim=2).fit([tree, looks]).embedding_
+    write_report(embedding, tmp_path)
+    facts = data_in((tmp_path / "report.html").read_text("utf-8"))["facts"]
+    (own,) = [fact for fact in facts if fact["context"] == "looks"]
+    guessed = base64.b64decode(own["guess_counts"].removeprefix("u1:"))
+    assert [x for x, n in zip(embedding.labels, guessed, strict=True) if n] == [
+        x for x in embedding.labels if x not in tags
+    ]
+    cells = embedding.complete().cells
+    sure = base64.b64decode(own["guess_sure"].removeprefix("u1:"))
+    assert list(sure) == [round(100 * cell.confidence) for cell in cells]

@@ -14,7 +14,7 @@ from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.errors import ConvergenceWarning, FileError, OptionError
 from phcle.files import only_writer
 
-OPTIONS = {"dim": 4, "backend": "numpy", "calibrate": False, "tol": 0.0}
+OPTIONS = {"dim": 4, "backend": "numpy", "completion": "none", "tol": 0.0}
 
 
 def contexts(extra="wild"):
@@ -131,7 +131,7 @@ def test_bad_checkpoints_are_named(tmp_path):
         PHCLE(**OPTIONS).fit(contexts(), checkpoint=file, resume=True)
     with pytest.raises(OptionError, match="resume needs a checkpoint"):
         PHCLE(**OPTIONS).fit(contexts(), resume=True)
-    PHCLE(dim=4, calibrate=False).fit(contexts()).embedding_.save(file)
+    PHCLE(dim=4, completion="none").fit(contexts()).embedding_.save(file)
     with pytest.raises(FileError, match="is not a checkpoint"):
         PHCLE(**OPTIONS).fit(contexts(), checkpoint=file, resume=True)
 

@@ -34,7 +34,7 @@ def family_values(seed=0, hidden=0.3):
 
 
 def fit(*contexts, **options):
-    return PHCLE(**{"calibrate": False, **options}).fit(contexts)
+    return PHCLE(**{"completion": "none", **options}).fit(contexts)
 
 
 def test_values_that_follow_the_tree_make_it_a_family():
@@ -83,10 +83,10 @@ def test_vectors_have_no_more_dimensions_than_columns_and_counts_can_fill(choose
 def test_a_checkpoint_keeps_the_choice(tmp_path):
     path = tmp_path / "fit.ckpt"
     contexts = [tree(), table(family_values())]
-    whole = PHCLE(calibrate=False).fit(contexts)
+    whole = PHCLE(completion="none").fit(contexts)
     with pytest.warns(UserWarning, match="not converged"):
-        PHCLE(max_iter=2, calibrate=False).fit(contexts, checkpoint=path)
-    resumed = PHCLE(calibrate=False).fit(contexts, checkpoint=path, resume=True)
+        PHCLE(max_iter=2, completion="none").fit(contexts, checkpoint=path)
+    resumed = PHCLE(completion="none").fit(contexts, checkpoint=path, resume=True)
     assert resumed.chosen_.to_dict() == whole.chosen_.to_dict()
     assert resumed.embedding_.vectors.tobytes() == whole.embedding_.vectors.tobytes()
 
@@ -139,8 +139,23 @@ def test_positive_skewed_columns_are_fitted_on_a_log_scale():
     assert table(skewed(), log=["c0"]).log_columns == ("c0",)
     with pytest.raises(Exception, match="log column"):
         table(skewed(), log=["c9"])
-    with pytest.raises(ContextError, match=r"log scale.*above zero.*'label 0'"):
-        table(skewed(), log=["c2"])
+    with pytest.raises(ContextError, match=r"log scale.*above 0.*'label \d"):
+        table(skewed(), log=["c1"])
+
+
+def test_skewed_columns_with_zeros_are_fitted_on_the_log_of_a_shifted_number():
+    values = skewed()
+    values[::5, 0] = 0.0
+    context = table(values)
+    assert context.log_columns == ("c0",)
+    above = values[values[:, 0] > 0, 0]
+    assert context.log_shifts == (pytest.approx(np.median(above)),)
+    values[::7, 0] = np.nan
+    embedding = fit(tree(role="family"), table(values), choose=False).embedding_
+    fitted = next(x for x in embedding.contexts if x.name == "table")
+    known = fitted.observed_row(LABELS[5])
+    scaled = fitted.on_fit_scale(known)
+    assert np.allclose(fitted.in_units(scaled), known)
 
 
 def test_predictions_of_log_columns_are_positive_and_in_the_users_units():

@@ -36,7 +36,7 @@ def contexts():
 
 @pytest.fixture(scope="module")
 def embedding(contexts):
-    return PHCLE(calibrate=False).fit(contexts).embedding_
+    return PHCLE(completion="none").fit(contexts).embedding_
 
 
 def test_a_telling_tree_helps_and_noise_has_no_effect(embedding):
@@ -59,7 +59,7 @@ def test_categories_of_a_stored_embedding_are_hidden_whole(tmp_path):
     kinds = ["red", "green", "blue", "black", "white", "grey"]
     colours = np.random.default_rng(0).choice(kinds, 150)
     frame = pd.DataFrame({"colour": colours}, index=LABELS)
-    model = PHCLE(calibrate=False).fit(DescriptiveContext.from_frame(frame))
+    model = PHCLE(completion="none").fit(DescriptiveContext.from_frame(frame))
     model.embedding_.save(tmp_path / "a.phcle")
     found = context_help(load(tmp_path / "a.phcle"))
     assert found == context_help(model.embedding_)

@@ -11,7 +11,7 @@ from problems import random_contexts
 from phcle import PHCLE, DescriptiveContext, RelationalContext, fold_in
 from phcle.errors import ContextError, ContextWarning
 
-PLAIN = {"choose": False, "calibrate": False}
+PLAIN = {"choose": False, "completion": "none"}
 
 
 def worst(embedding, again):
@@ -26,14 +26,6 @@ def test_training_labels_fold_back_onto_their_own_vectors(rng, backend_options):
     contexts = random_contexts(rng, 9)
     model = PHCLE(dim=4, **backend_options).fit(contexts)
     assert worst(model.embedding_, model.transform(contexts)) < 1e-4
-
-
-def test_training_labels_fold_back_on_imagenet(imagenet):
-    contexts = imagenet.contexts()
-    model = PHCLE(backend="numpy", **PLAIN).fit(contexts, names=imagenet.names)
-    again = model.transform(contexts)
-    assert len(again) == 1000
-    assert worst(model.embedding_, again) < 1e-4
 
 
 @pytest.mark.parametrize("kind", ["ancestors", "path"])
@@ -77,16 +69,8 @@ def test_a_start_on_a_sample_of_many_columns_ends_at_the_optimum(rng, backend_op
     columns = tuple(f"c{i}" for i in range(n_columns))
     labels = tuple(f"l{i}" for i in range(30))
     many = RelationalContext("many", labels, columns, sp.csr_array(counts))
-    model = PHCLE(dim=3, calibrate=False, **backend_options).fit(many)
+    model = PHCLE(dim=3, completion="none", **backend_options).fit(many)
     assert worst(model.embedding_, model.transform(many)) < 1e-4
-
-
-def test_one_context_is_enough(rng):
-    model = PHCLE(dim=3).fit(random_contexts(rng))
-    new = DescriptiveContext("whole", ("fresh",), ("u", "v"), np.array([[1.0, np.nan]]))
-    folded = model.transform(new)
-    assert folded.labels == ("fresh",)
-    assert np.linalg.norm(folded["fresh"]) > 0
 
 
 @pytest.mark.parametrize(

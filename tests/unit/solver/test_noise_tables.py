@@ -53,7 +53,7 @@ def test_noise_hardly_changes_the_fit_of_a_good_table(weights, n_noise):
     found = []
     for n in (0, n_noise):
         contexts, truth, is_gap = planted(np.random.default_rng(3), n)
-        model = PHCLE(weights=weights, calibrate=False, tol=1e-3).fit(contexts)
+        model = PHCLE(weights=weights, completion="none", tol=1e-3).fit(contexts)
         found.append(scores(model, truth, is_gap))
         assert model.weights_["good"] == 1
     assert min(found[0]) > 0.8
@@ -76,7 +76,7 @@ def test_columns_of_noise_hardly_change_the_numbers_beside_them(noise):
     found = []
     for more in ({}, noisy_cells(noise, rng)):
         mixed = DescriptiveContext.from_cells(LABELS, {**numbers, **more}, "good")
-        model = PHCLE(calibrate=False, tol=1e-3).fit([mixed, tree])
+        model = PHCLE(completion="none", tol=1e-3).fit([mixed, tree])
         found.append(scores(model, 30 * truth, is_gap))
     assert min(found[0]) > 0.8
     assert np.allclose(*found, rtol=0.05)

@@ -33,7 +33,7 @@ def planted_contexts(rng, n=300, noisy_labels=15):
 
 
 def test_equal_weights_sum_to_one_for_each_kind(rng):
-    weights = PHCLE(dim=2, calibrate=False).fit(random_contexts(rng)).weights_
+    weights = PHCLE(dim=2, completion="none").fit(random_contexts(rng)).weights_
     assert weights["first"] == weights["second"] == 0.5
     assert weights["patchy"] == pytest.approx(1 / 3)
 
@@ -50,7 +50,7 @@ def test_a_context_with_weight_zero_has_no_influence(rng):
             ("u", "v"),
             noise.normal(size=(len(contexts[4].labels), 2)),
         )
-        model = PHCLE(dim=2, weights=given, dtype="float64", calibrate=False)
+        model = PHCLE(dim=2, weights=given, dtype="float64", completion="none")
         fits.append(model.fit([*contexts[:4], other]).embedding_.vectors)
     assert np.allclose(*fits, atol=1e-9)
 
@@ -70,7 +70,7 @@ def test_bad_weights_are_refused_by_name(rng, weights, message):
 
 def test_automatic_weights_give_noise_nothing(rng):
     """Labels that only the noise knows would keep a little; here there are none."""
-    model = PHCLE(dim=10, weights="auto", calibrate=False).fit(planted_contexts(rng))
+    model = PHCLE(dim=10, weights="auto", completion="none").fit(planted_contexts(rng))
     assert model.weights_ == {"matrix": 1.0, "signal": 1.0, "noise": 0.0}
     found = model.chosen_.weighing
     assert found[0].startswith("matrix: full weight, because the others are predicted")
@@ -83,7 +83,7 @@ def test_labels_that_only_noise_knows_keep_a_little_of_it(rng):
     more = DescriptiveContext(
         "more", ("stranger", *contexts[1].labels), ("x",), rng.normal(size=(151, 1))
     )
-    model = PHCLE(dim=10, weights="auto", calibrate=False).fit([*contexts, more])
+    model = PHCLE(dim=10, weights="auto", completion="none").fit([*contexts, more])
     assert 0 < model.weights_["more"] < 0.1
     assert "known only there" in model.chosen_.weighing[-1]
     assert np.any(model.embedding_["stranger"])
@@ -98,7 +98,7 @@ def test_nie_weights_reward_the_noise_that_can_be_overfitted(rng):
         ridge=0.01,
         max_iter=60,
         choose=False,
-        calibrate=False,
+        completion="none",
     )
     model.fit(planted_contexts(rng))
     assert model.weights_["noise"] > 0.9
@@ -112,21 +112,21 @@ def test_automatic_weights_fall_back_to_equal_ones_where_nothing_is_predicted(rn
         for name in ("one", "two")
     ]
     with pytest.warns(PhcleWarning, match="Weights are equal"):
-        model = PHCLE(dim=8, weights="auto", max_iter=1000, calibrate=False).fit(
+        model = PHCLE(dim=8, weights="auto", max_iter=1000, completion="none").fit(
             contexts
         )
     assert model.weights_ == {"one": 0.5, "two": 0.5}
 
 
 def test_automatic_weights_from_a_part_of_many_labels_still_find_the_noise(rng):
-    weights = PHCLE(dim=4, weights="auto", max_iter=5, tol=0.1, calibrate=False)
+    weights = PHCLE(dim=4, weights="auto", max_iter=5, tol=0.1, completion="none")
     found = weights.fit(planted_contexts(rng, n=5_200)).weights_
     assert found["noise"] < 0.1 * found["signal"]
 
 
 def test_a_resumed_fit_keeps_measured_weights(rng, tmp_path):
     contexts, file = planted_contexts(rng), tmp_path / "fit.checkpoint"
-    model = PHCLE(dim=4, weights="auto", tol=0.1, calibrate=False)
+    model = PHCLE(dim=4, weights="auto", tol=0.1, completion="none")
     model.fit(contexts, checkpoint=file)
     weights, chosen = model.weights_, model.chosen_
     model.fit(contexts, checkpoint=file, resume=True)

@@ -30,7 +30,7 @@ def animals():
         DescriptiveContext.from_tags(TAGS, name="uses"),
     ]
     names = {"felid": "cat family"}
-    model = PHCLE(dim=4, choose=False, calibrate=False)
+    model = PHCLE(dim=4, choose=False, completion="none")
     return model.fit(contexts, names=names).embedding_
 
 

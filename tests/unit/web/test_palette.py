@@ -90,7 +90,7 @@ def test_figures_have_the_same_colours(tmp_path):
     edges = [(f"label {i}", f"branch {i % 20}") for i in range(200)]
     edges += [(f"branch {i}", "root") for i in range(20)]
     tree = RelationalContext.from_hierarchy(edges)
-    model = PHCLE(dim=4, choose=False, calibrate=False).fit(tree)
+    model = PHCLE(dim=4, choose=False, completion="none").fit(tree)
     write_report(model.embedding_, tmp_path)
     drawn = (tmp_path / "figures" / "map.svg").read_text()
     used = {x for x in colours("group", "light")[:N_GROUPS] if x in drawn.lower()}

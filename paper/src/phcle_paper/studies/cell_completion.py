@@ -20,7 +20,7 @@ import numpy as np
 import phcle
 from phcle.contexts.readers.delimited import read_lines
 from phcle.errors import OptionError, check_choice
-from phcle.uses.zero_shot import corrected_error
+from phcle.images import corrected_error
 from phcle_paper.context_values import Floats
 from phcle_paper.studies.cell_rivals import RIVALS
 from phcle_paper.studies.cell_tasks import (

@@ -125,8 +125,8 @@ class CellTask:
         """
         table = self.table
         fitted = next(x for x in embedding.predicting if x.name == table.name)
-        vectors = embedding.select(table.labels).vectors
-        found = read_predictions(embedding, fitted, vectors, table.labels).values
+        rows = np.array([embedding.row_of[label] for label in table.labels])
+        found = read_predictions(embedding, fitted, rows).values
         position = {column: i for i, column in enumerate(fitted.columns)}
         # A value without a known cell has no column, and is never predicted.
         rare = np.where(np.isnan(column_means(self.left)), -np.inf, self.means)

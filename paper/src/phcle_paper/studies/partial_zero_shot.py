@@ -23,8 +23,8 @@ from phcle import PHCLE
 from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.embedding import LabelEmbedding
 from phcle.errors import OptionError, PhcleWarning, check_choice
+from phcle.images import ZeroShotTask, compare, evaluate, resplits
 from phcle.optional_imports import import_optional
-from phcle.uses.zero_shot import ZeroShotTask, compare, evaluate, resplits
 from phcle_paper.baselines import (
     attribute_embedding,
     concatenated_embedding,
@@ -180,7 +180,7 @@ class PartialLabels:
         """PHCLE with some options, fitted once."""
         key = repr(sorted(options.items()))
         if key not in self._fits:
-            model = PHCLE().set_params(**options, calibrate=False)
+            model = PHCLE().set_params(**options, completion="none")
             self._fits[key] = model.fit([self.hierarchy, self.described])
         return self._fits[key]
 

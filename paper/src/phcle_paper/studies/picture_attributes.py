@@ -18,8 +18,7 @@ import numpy.typing as npt
 
 from phcle.embedding import LabelEmbedding
 from phcle.errors import OptionError
-from phcle.uses.pictures import ImageMap
-from phcle.uses.zero_shot import Spectrum, TrainingImages
+from phcle.images import ImageMap, Spectrum, TrainingImages
 
 __all__ = ["PictureAttributes"]
 

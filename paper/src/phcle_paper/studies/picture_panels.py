@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from phcle.embedding import LabelEmbedding
 from phcle.files import write_whole
-from phcle.uses.pictures import ImageMap, Understanding
+from phcle.images import ImageMap, Understanding
 from phcle_paper.datasets import load_xlsa17
 from phcle_paper.studies.described_objects import placed_objects
 from phcle_paper.tables.image_benchmarks import FOLDERS

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from phcle.embedding import LabelEmbedding
 from phcle.errors import OptionError, did_you_mean
-from phcle.uses.pictures import ImageMap
+from phcle.images import ImageMap
 from phcle_paper.studies.described_objects import (
     APY_LABELS,
     METHODS,

@@ -21,11 +21,10 @@ from phcle.files import make_folder, parse_toml
 from phcle_paper.tables.rendering import write_table
 from phcle_paper.tables.settings import check_keys
 
-__all__ = ["STUDIES", "Request", "missing_folders", "run_study"]
+__all__ = ["GONE", "STUDIES", "Request", "missing_folders", "run_study"]
 
 STUDIES: Mapping[str, str] = {
     "partial-zero-shot": "phcle_paper.studies.partial_zero_shot",
-    "confidence": "phcle_paper.studies.prediction_confidence",
     "understanding": "phcle_paper.studies.picture_understanding",
     "retrieval": "phcle_paper.studies.label_retrieval",
     "clusters": "phcle_paper.studies.label_clusters",
@@ -35,6 +34,9 @@ STUDIES: Mapping[str, str] = {
     "sigtyp": "phcle_paper.studies.cell_completion",
 }
 """Modules by the name of their study."""
+
+GONE = {"confidence": "run benchmarks/tables.py of the repository"}
+"""What takes the place of a study that is gone."""
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from scipy.stats import t as student_t
 from phcle import __version__
 from phcle.datasets import load_feature_folder
 from phcle.errors import FileError
+from phcle.images import compare
 from phcle.optional_imports import import_optional
-from phcle.uses.zero_shot import compare
 from phcle_paper.datasets import load_class_attributes, load_xlsa17
 from phcle_paper.tables.image_benchmarks import FOLDERS, PAPER_SPLITS, has_features
 from phcle_paper.tables.settings import Experiment

@@ -122,7 +122,7 @@ def make_embedding(
                 "contexts of TADW must be 'hierarchy' and one description."
             )
         return tadw_embedding(relational, descriptive, **own)
-    own["calibrate"] = False  # nobody asks for confidences here
+    own["completion"] = "none"  # nobody asks for gaps here
     if method == "PHCLE":
         return PHCLE().set_params(**own).fit(contexts).embedding_
     if method == "PHCLE_NoSp":

@@ -17,7 +17,7 @@ import numpy as np
 from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.datasets import ImageData, ImageNet1K, load_feature_folder, load_imagenet1k
 from phcle.errors import FileError, some
-from phcle.uses.zero_shot import ZeroShotTask
+from phcle.images import ZeroShotTask
 from phcle_paper.datasets import (
     APY_PAPER,
     AWA_CORRECTED,

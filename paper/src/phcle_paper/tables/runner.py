@@ -10,7 +10,7 @@ from typing import Any
 
 from phcle.errors import FileError
 from phcle.files import make_folder
-from phcle.uses.zero_shot import ZeroShotTask, evaluate, resplits
+from phcle.images import ZeroShotTask, evaluate, resplits
 from phcle_paper.tables.comparison import accuracy_table, statistics_table
 from phcle_paper.tables.embeddings import available, make_embeddings
 from phcle_paper.tables.image_benchmarks import ImageBenchmark, load_benchmark, thinned

@@ -16,7 +16,7 @@ from phcle import PHCLE
 from phcle.contexts.readers.delimited import read_text
 from phcle.errors import FileError, OptionError, check_choice, did_you_mean
 from phcle.files import parse_toml
-from phcle.uses.zero_shot import SEARCHES, Search
+from phcle.images import SEARCHES, Search
 
 __all__ = [
     "DATASETS",

@@ -17,6 +17,7 @@ from phcle.errors import ContextError
 if TYPE_CHECKING:
     from phcle.contexts.base.fitted_context import FittedContext
     from phcle.contexts.family.kinship import Kinship
+    from phcle.contexts.relational.links import LabelLinks
 
 
 class Context(ABC):
@@ -124,6 +125,11 @@ class Context(ABC):
             The context in that role; contexts without relatives have only one.
         """
         return self
+
+    @property
+    def links(self) -> LabelLinks | None:
+        """Links between labels; hierarchies, texts and tables have none."""
+        return None
 
     def relatives(self) -> Kinship | None:
         """Return the tree or graph that makes labels relatives of each other, if any.

@@ -4,32 +4,22 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 from phcle.arrays import AnyFloats
 from phcle.contexts.base.context import Context
 from phcle.contexts.base.solver_side import SolverSide
-from phcle.contexts.reasons import (
-    LACKS,
-    UNKNOWN,
-    Codes,
-    Evidence,
-    Pair,
-    Reasons,
-    compared,
-)
+from phcle.contexts.reasons import LACKS, UNKNOWN, Codes, Pair, Reasons, compared
 from phcle.contexts.terms import Penalties
 from phcle.errors import ContextError, ContextWarning, some
 
 if TYPE_CHECKING:
-    from phcle.contexts.descriptive.confidence import Calibration
+    from phcle.contexts.relational.links import LabelLinks
     from phcle.contexts.relational.taxonomy import Hierarchy, SpecificNodes
-    from phcle.files.tensor_store import TensorStore
+    from phcle.files.container import TensorStore
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -63,6 +53,11 @@ class FittedContext(SolverSide):
         return bool(self.data.has_values[self.data.index[label]])
 
     @property
+    def links(self) -> LabelLinks | None:
+        """Links between labels; hierarchies, texts and tables have none."""
+        return None if self.data is None else self.data.links
+
+    @property
     def has_sparse_factor(self) -> bool:
         """Whether λ2 pushes entries of the factor to zero."""
         return False
@@ -81,21 +76,6 @@ class FittedContext(SolverSide):
     def can_be_completed(self) -> bool:
         """Whether a user would want its gaps filled: no words, and no dimensions."""
         return False
-
-    def with_calibration(self, calibration: Calibration | None) -> Self:
-        """Return the context with a calibration, if it predicts anything.
-
-        Parameters
-        ----------
-        calibration : Calibration or None
-            Turns predictions into probabilities.
-
-        Returns
-        -------
-        FittedContext
-            The context with the calibration, or the context itself.
-        """
-        return self
 
     @abstractmethod
     def pull(self, label: str, vector: AnyFloats, lam: Penalties) -> AnyFloats:
@@ -159,47 +139,6 @@ class FittedContext(SolverSide):
         is_unknown = (one == UNKNOWN) | (other == UNKNOWN)
         unnamed = is_unknown & (one + other == LACKS)
         return Reasons(self.columns, parts, compared(one, other), parts, unnamed)
-
-    def evidence(
-        self,
-        labels: Sequence[str],
-        vectors: AnyFloats,
-        lam: Penalties,
-        vectors_of: Callable[[Sequence[str]], AnyFloats | None],
-    ) -> Evidence:
-        """Say what makes up the vectors of many labels, for `reasons` at once.
-
-        Parameters
-        ----------
-        labels : sequence of str
-            The labels.
-        vectors : array of shape (labels, dim)
-            Their vectors.
-        lam : Penalties
-            Penalties of the fit.
-        vectors_of : callable
-            Looks up the vectors of labels; None if the embedding lacks one of them.
-
-        Returns
-        -------
-        Evidence
-            Names, their pulls and their vectors.
-        """
-        pulls = np.array(
-            [
-                self.pull(label, vector, lam)
-                for label, vector in zip(labels, vectors, strict=True)
-            ]
-        )
-        return Evidence(
-            title=f"{self.name}:",
-            names=self.columns,
-            pulls=pulls,
-            vectors=self.factor,
-            total=pulls @ self.factor,
-            weights=np.maximum(pulls, 0.0),
-            own=np.zeros(len(labels)),
-        )
 
     @property
     def hierarchy(self) -> Hierarchy | None:

@@ -12,7 +12,6 @@ from phcle.arrays import AnyFloats, Flags, Floats, Ints
 from phcle.contexts.base.fitted_context import FittedContext
 
 if TYPE_CHECKING:
-    from phcle.contexts.descriptive.confidence import Calibration, Read
     from phcle.contexts.descriptive.fields import Field
 
 
@@ -26,16 +25,19 @@ class PredictingContext(FittedContext):
         Mean of each column on the scale of the fit.
     scale : array of shape (columns,)
         Scale of each column on the scale of the fit.
-    is_log : array of bool of shape (columns,)
-        Columns whose offset and scale are those of the logarithms.
-    calibration : Calibration or None
-        Turns predictions into probabilities; None if the fit had too few labels.
+    log_shift : array of shape (columns,)
+        What is added to a column before its logarithm, if offset and scale are those of
+        logarithms; otherwise NaN.
     """
 
     offset: Floats
     scale: Floats
-    is_log: Flags = field(default_factory=lambda: np.zeros(0, dtype=bool))
-    calibration: Calibration | None = None
+    log_shift: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    @abstractmethod
+    def presence(self) -> Floats:
+        """Share of labels above the mean of each column, or with the tag or value."""
 
     @property
     @abstractmethod
@@ -55,6 +57,21 @@ class PredictingContext(FittedContext):
         -------
         array of shape (rows, columns)
             Predictions, in the user's units.
+        """
+
+    @abstractmethod
+    def in_units(self, values: Floats) -> Floats:
+        """Turn logarithms back into the user's units.
+
+        Parameters
+        ----------
+        values : array of shape (..., columns)
+            Values on the scale of `offset` and `scale`.
+
+        Returns
+        -------
+        array of the same shape
+            Values in the user's units.
         """
 
     @abstractmethod
@@ -150,28 +167,31 @@ class PredictingContext(FittedContext):
         """
 
     @abstractmethod
-    def read(
-        self,
-        vectors: AnyFloats,
-        is_described: Flags,
-        supports: Floats,
-        family: Floats | None = None,
-    ) -> Read:
-        """Read predictions with the calibration, which must be there.
+    def without_cells(self, rows: Ints, columns: Ints) -> Self:
+        """Return the context without some known cells, around the means of the others.
 
         Parameters
         ----------
-        vectors : array of shape (rows, dim)
-            Label vectors.
-        is_described : array of bool of shape (rows,)
-            Labels of which the context knows a cell.
-        supports : array of shape (rows,)
-            Support of each label.
-        family : array of shape (rows, columns), optional
-            Means of the families on the scale of the fit; NaN where none is known.
+        rows, columns : arrays of int
+            Positions of the cells among the labels of a problem.
 
         Returns
         -------
-        Read
-            Chances; numbers and intervals in the user's units.
+        PredictingContext
+            The smaller context.
+        """
+
+    @abstractmethod
+    def without_rows(self, rows: Ints) -> Self:
+        """Return the context as if it knew nothing of some labels.
+
+        Parameters
+        ----------
+        rows : array of int
+            Positions of the labels among those of a problem.
+
+        Returns
+        -------
+        PredictingContext
+            The smaller context.
         """

@@ -136,14 +136,7 @@ class SolverSide(ABC):
         """
 
     def hide_cells(
-        self,
-        share: float,
-        most: int,
-        rng: np.random.Generator,
-        *,
-        rows: Ints | None = None,
-        start: float = 0.0,
-        like_gaps: bool = False,
+        self, share: float, most: int, rng: np.random.Generator
     ) -> tuple[Self, HiddenCells | None]:
         """Hide some known cells, to see how well a fit predicts them.
 
@@ -155,14 +148,6 @@ class SolverSide(ABC):
             Most cells to look at, known or not.
         rng : numpy.random.Generator
             Draws the cells.
-        rows : array of int, optional
-            Positions of labels that are hidden altogether, beside that share of the
-            others' cells.
-        start : float, default 0.0
-            Where the share begins. With generators of one seed, shares that do not
-            overlap hide different cells.
-        like_gaps : bool, default False
-            Whether columns whose gaps are in the same rows are hidden together.
 
         Returns
         -------

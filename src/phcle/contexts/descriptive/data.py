@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from phcle.arrays import Flags
+from phcle.arrays import Flags, Floats
 from phcle.contexts.base.context import Context
 from phcle.contexts.data_frames import as_frame, labelled_columns
 from phcle.contexts.descriptive.cell_encoding import encode_columns
@@ -74,8 +74,11 @@ class DescriptiveContext(Context):
         How the values were made. Labels that are added to an embedding later are
         encoded in the same way.
     log_columns : tuple of str, default ()
-        Columns that are fitted on a log scale; their values must be above zero. The
-        values here, and predictions, stay in your units.
+        Columns that are fitted on a log scale. The values here, and predictions, stay
+        in your units.
+    log_shifts : tuple of float, default ()
+        What is added to the values of each of them before the logarithm, which must
+        then be above zero; by default nothing.
 
     Attributes
     ----------
@@ -100,6 +103,7 @@ class DescriptiveContext(Context):
     readable: bool = True
     source: Source | None = None
     log_columns: tuple[str, ...] = ()
+    log_shifts: tuple[float, ...] = ()
     matrix: MaskedMatrix = field(init=False, repr=False)
 
     kind = "descriptive"
@@ -194,34 +198,30 @@ class DescriptiveContext(Context):
             raise ContextError(
                 f"context {self.name!r} is empty: no value is known; leave it out."
             )
-        self.refuse_negative(self.log_columns)
+        self._refuse_negative()
 
-    def refuse_negative(self, log_columns: Iterable[str]) -> None:
-        """Refuse values that have no logarithm.
-
-        Parameters
-        ----------
-        log_columns : iterable of str
-            Columns that are fitted on a log scale; those that the context lacks are
-            ignored.
-        """
-        for column in log_columns:
-            if column not in self.columns:
-                continue
-            values = self.matrix.column(self.columns.index(column))
-            wrong = np.flatnonzero(values <= 0)
+    def _refuse_negative(self) -> None:
+        """Refuse values that have no logarithm."""
+        for at in np.flatnonzero(~np.isnan(self.log_shift)).tolist():
+            values, shift = self.matrix.column(at), float(self.log_shift[at])
+            wrong = np.flatnonzero(values + shift <= 0)
             if len(wrong):
                 raise ContextError(
-                    f"context {self.name!r}: column {column!r} is fitted on a log "
-                    f"scale, so its values must be above zero. Got {values[wrong[0]]} "
-                    f"for label {self.labels[wrong[0]]!r}; correct it, or fit with "
-                    "log=False."
+                    f"context {self.name!r}: column {self.columns[at]!r} is fitted on "
+                    f"a log scale, so its values must be above {0.0 - shift:g}. Got "
+                    f"{values[wrong[0]]} for label {self.labels[wrong[0]]!r}; correct "
+                    "it, or fit with log=False."
                 )
 
     @property
-    def is_log(self) -> Flags:
-        """Which columns are fitted on a log scale."""
-        return np.isin(np.array(self.columns, dtype=object), self.log_columns)
+    def log_shift(self) -> Floats:
+        """What is added to each column before its logarithm; NaN without one."""
+        found = np.full(len(self.columns), np.nan)
+        shifts = self.log_shifts or (0.0,) * len(self.log_columns)
+        given = dict(zip(self.log_columns, shifts, strict=True))
+        for at, column in enumerate(self.columns if given else ()):
+            found[at] = given.get(column, np.nan)
+        return found
 
     def with_matrix(
         self,
@@ -259,6 +259,7 @@ class DescriptiveContext(Context):
             self.readable,
             source,
             self.log_columns,
+            self.log_shifts,
         )
 
     def on_fit_scale(self) -> DescriptiveContext:
@@ -271,8 +272,8 @@ class DescriptiveContext(Context):
         """
         if not self.log_columns:
             return self
-        logs = self.matrix.with_logs(self.is_log)
-        return replace(self.with_matrix(logs), log_columns=())
+        logs = self.matrix.with_logs(self.log_shift)
+        return replace(self.with_matrix(logs), log_columns=(), log_shifts=())
 
     def rows_for(self, labels: Sequence[str]) -> DescriptiveContext:
         """Return the context with only some of its labels.
@@ -311,7 +312,7 @@ class DescriptiveContext(Context):
                 stacklevel=5,
             )
         cut = self.rows_for(labels)
-        matrix = cut.matrix.with_logs(self.is_log)
+        matrix = cut.matrix.with_logs(self.log_shift)
         offset, scale = offset_and_scale(
             matrix, self.titles, standardize=self.standardize
         )
@@ -324,7 +325,7 @@ class DescriptiveContext(Context):
             readable=self.readable,
             source=None if self.source is None else self.source.take([]),
             varies=matrix.moments().varies,
-            is_log=self.is_log,
+            log_shift=self.log_shift,
             values=ScaledValues.over(labels, cut.labels, matrix, offset, scale),
         )
 
@@ -366,9 +367,10 @@ class DescriptiveContext(Context):
             in different units.
         log : bool or iterable of str, optional
             Columns to fit on a log scale, or whether to do so at all. By default these
-            are the columns of positive numbers that are skewed and less so in
-            logarithms, such as weights and prices; `log_columns` names them. Values
-            and predictions stay in your units.
+            are the columns without negative numbers that are skewed and less so in
+            logarithms, such as weights and prices; `log_columns` names them. Where some
+            are zero, the median of the others is added before. Values and predictions
+            stay in your units.
         na : iterable of str, optional
             Further texts that mark a cell as unknown.
         keep_na : bool, default False
@@ -452,10 +454,11 @@ class DescriptiveContext(Context):
         markers = UnknownMarkers(tuple(na), keep_na)
         read = encode_columns(labels, cells, name, markers)
         columns, values = read.names, read.values
-        logs = choose_log_columns(columns, read.titles, values, log, name)
+        logs, shifts = choose_log_columns(columns, read.titles, values, log, name)
         if standardize is None:
-            is_log = np.isin(np.array(columns, dtype=object), logs)
-            standardize = units_differ(logs_of(values, is_log), read.titles)
+            given = dict(zip(logs, shifts, strict=True))
+            shift = np.array([given.get(column, np.nan) for column in columns])
+            standardize = units_differ(logs_of(values, shift), read.titles)
         return cls(
             name,
             labels,
@@ -472,6 +475,7 @@ class DescriptiveContext(Context):
                 read.remarks,
             ),
             log_columns=logs,
+            log_shifts=shifts,
         )
 
     @classmethod

@@ -24,7 +24,6 @@ _TIME = (
     r"(?:[T ,]+(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<seconds>\d\d(?:\.\d+)?))?"
     r"\s*(?:Z|UTC|[+-]\d\d:?\d\d)?)?"
 )
-_FIRST = r"(?P<first>\d{1,2})"
 _DAY = r"(?P<day>\d{1,2})(?P<ordinal>st|nd|rd|th)?"
 _NAME = r"(?P<name>[a-z]{3,9})\.?"
 _FORMS = [

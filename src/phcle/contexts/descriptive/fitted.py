@@ -14,10 +14,6 @@ from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.base.context import Context
 from phcle.contexts.base.fitted_context import warn_unknown_columns
-from phcle.contexts.descriptive.confidence import (
-    pack_calibration,
-    unpack_calibration,
-)
 from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.descriptive.elastic_net import DescriptionUpdate
 from phcle.contexts.descriptive.hidden_cells import HiddenCells
@@ -42,7 +38,7 @@ from phcle.contexts.reasons import (
 )
 from phcle.contexts.terms import Penalties
 from phcle.errors import ContextError
-from phcle.files.tensor_store import TensorStore
+from phcle.files.container import TensorStore
 
 NO_VALUES = ScaledValues.nothing(0, 0)
 
@@ -84,52 +80,50 @@ class FittedDescriptive(DescriptivePredictions):
         return replace(self, values=self.values.take(rows))
 
     def hide_cells(
-        self,
-        share: float,
-        most: int,
-        rng: np.random.Generator,
-        *,
-        rows: Ints | None = None,
-        start: float = 0.0,
-        like_gaps: bool = False,
+        self, share: float, most: int, rng: np.random.Generator
     ) -> tuple[FittedDescriptive, HiddenCells | None]:
         if not self.can_be_completed:
             return self, None
         groups = np.empty(len(self.columns), dtype=np.int64)
         for number, each in enumerate(self.fields):
             groups[each.at] = number  # the values of a category belong together
-        values, hidden = self.values, None
-        if like_gaps:
-            groups = values.joined_by_gaps(groups)
-        if rows is not None and len(rows):
-            _, own = values.take(rows).hide_cells(groups, 1.0, most, rng)
-            hidden = replace(own, rows=rows[own.rows])
-            values = values.hide_rows(rows)
-        values, cells = values.hide_cells(groups, share, most, rng, start)
-        cells = cells if hidden is None else cells.joined(hidden)
-        # A mean that includes a hidden cell would tell on which side of it the cell is:
-        # what is left would lie on the other side, and predictions with it.
-        shift = values.moved_mean(cells)
-        left = replace(
-            self, values=values.minus(shift), offset=self.offset + shift * self.scale
-        )
+        values, cells = self.values.hide_cells(groups, share, most, rng)
+        left = self._centred(values)
+        shift = (left.offset - self.offset) / self.scale
         return left, replace(cells, truth=cells.truth - shift[cells.columns])
+
+    def without_cells(self, rows: Ints, columns: Ints) -> FittedDescriptive:
+        return self._centred(self.values.without(rows, columns))
+
+    def without_rows(self, rows: Ints) -> FittedDescriptive:
+        return self._centred(self.values.hide_rows(rows))
+
+    def _centred(self, values: ScaledValues) -> FittedDescriptive:
+        """The context with fewer values.
+
+        A mean that includes a hidden cell would tell on which side of it the cell is:
+        what is left would lie on the other side, and predictions with it.
+        """
+        shift = values.mean()
+        offset = self.offset + shift * self.scale
+        return replace(self, values=values.minus(shift), offset=offset)
 
     def again(self, labels: Sequence[str]) -> FittedDescriptive:
         fitted = super().again(labels)
         assert fitted.data is not None
         # Factors were learned on the stored scale; labels may have been added since.
-        matrix = fitted.data.matrix.with_logs(self.is_log)
-        values = ScaledValues.over(
-            labels, fitted.data.labels, matrix, self.offset, self.scale
-        )
         return replace(
             fitted,
             source=self.source,
             offset=self.offset,
             scale=self.scale,
-            values=values,
+            values=self._scaled(fitted.data, labels),
         )
+
+    def _scaled(self, data: DescriptiveContext, labels: Sequence[str]) -> ScaledValues:
+        """Values of a table on the scale of this fit, one row for each label."""
+        matrix = data.matrix.with_logs(self.log_shift)
+        return ScaledValues.over(labels, data.labels, matrix, self.offset, self.scale)
 
     @property
     def is_shrunk(self) -> bool:
@@ -263,11 +257,7 @@ class FittedDescriptive(DescriptivePredictions):
         if data is None:
             values = ScaledValues.nothing(len(labels), len(self.columns))
         else:
-            data.refuse_negative(data.log_columns)
-            matrix = data.matrix.with_logs(self.is_log)
-            values = ScaledValues.over(
-                labels, data.labels, matrix, self.offset, self.scale
-            )
+            values = self._scaled(data, labels)
         return replace(self, data=data, values=values)
 
     def _encoded(self, context: DescriptiveContext) -> DescriptiveContext | None:
@@ -297,6 +287,7 @@ class FittedDescriptive(DescriptivePredictions):
             values,
             readable=self.readable,
             log_columns=self.log_columns,
+            log_shifts=self.log_shifts,
         )
 
     def joined(self, later: FittedDescriptive) -> FittedDescriptive:
@@ -312,11 +303,9 @@ class FittedDescriptive(DescriptivePredictions):
         store["offset"] = self.offset
         store["scale"] = self.scale
         packed: dict[str, Any] = {"readable": self.readable}
-        packed["log_columns"] = np.flatnonzero(self.is_log).tolist()
+        packed["log_columns"] = np.flatnonzero(~np.isnan(self.log_shift)).tolist()
+        packed["log_shifts"] = list(self.log_shifts)
         packed["source"] = None if self.source is None else self.source.pack(store)
-        packed["calibration"] = None
-        if self.calibration is not None:
-            packed["calibration"] = pack_calibration(self.calibration, store)
         packed |= {"layout": None, "standardize": False}
         if self.data is not None:
             store.put_names("labels", self.data.labels)
@@ -327,8 +316,8 @@ class FittedDescriptive(DescriptivePredictions):
     @classmethod
     def unpack(cls, packed: Mapping[str, Any], store: TensorStore) -> FittedDescriptive:
         columns = store.names("columns")
-        is_log = np.zeros(len(columns), dtype=bool)
-        is_log[packed["log_columns"]] = True
+        logs, log_shift = packed["log_columns"], np.full(len(columns), np.nan)
+        log_shift[logs] = packed.get("log_shifts", [0.0] * len(logs))
         data = None
         if packed["has_data"]:
             data = DescriptiveContext(
@@ -339,11 +328,9 @@ class FittedDescriptive(DescriptivePredictions):
                 packed["standardize"],
                 packed["readable"],
                 None,
-                tuple(columns[i] for i in np.flatnonzero(is_log)),
+                tuple(columns[i] for i in logs),
+                tuple(log_shift[logs].tolist()),
             )
-        calibration = None
-        if packed["calibration"] is not None:
-            calibration = unpack_calibration(packed["calibration"], store)
         return cls(
             name=packed["name"],
             columns=columns,
@@ -353,21 +340,20 @@ class FittedDescriptive(DescriptivePredictions):
             offset=store["offset"],
             scale=store["scale"],
             varies=np.ones(len(columns), dtype=bool),  # files do not say
-            is_log=is_log,
+            log_shift=log_shift,
             readable=packed["readable"],
             source=unpack_source(packed["source"], store),
-            calibration=calibration,
         )
 
     def check(self) -> None:
         where, n = f"context {self.name!r}", len(self.columns)
         check_array(self.offset, (n,), f"the offsets of {where}")
         check_array(self.scale, (n,), f"the scales of {where}")
+        if np.isinf(self.log_shift).any():
+            raise ContextError(f"the log scales of {where} must be finite")
         if not (self.scale > 0).all():
             raise ContextError(f"the scales of {where} must be above zero")
         if not isinstance(self.readable, bool):
             raise ContextError(f"{where} does not say whether its columns are readable")
         if self.source is not None:
             self.source.check(n, where)
-        if self.calibration is not None:
-            self.calibration.check(n, f"the calibration of {where}")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from functools import cached_property
-from typing import Self
+from dataclasses import dataclass
 
 import numpy as np
 
-from phcle.arrays import AnyFloats, Flags, Floats, Ints
+from phcle.arrays import AnyFloats, Floats, Ints
 
 AT_ONCE = 4_096
 """Single cells that are predicted at once, so that their vectors stay in the cache:
@@ -27,14 +25,11 @@ class HiddenCells:
         Positions of their columns.
     truth : array of float
         Their scaled values; zero is the mean of the column without hidden cells.
-    is_alone : array of bool
-        Whether the whole row of the label is hidden.
     """
 
     rows: Ints
     columns: Ints
     truth: Floats
-    is_alone: Flags
 
     def predicted(self, W: AnyFloats, U: AnyFloats) -> Floats:
         """Compute W Uᵀ at every hidden cell.
@@ -93,81 +88,3 @@ class HiddenCells:
         """
         total = float((self.truth**2).sum())
         return 1 - float(errors.sum()) / total if total else float("nan")
-
-    def where(self, kept: Flags | Ints) -> Self:
-        """Return some of the cells.
-
-        Parameters
-        ----------
-        kept : array of bool or int
-            Which cells, or their positions.
-
-        Returns
-        -------
-        HiddenCells
-            These cells.
-        """
-        return type(self)(*(getattr(self, x.name)[kept] for x in fields(self)))
-
-    def joined(self, other: Self) -> Self:
-        """Return the cells of several trials.
-
-        Parameters
-        ----------
-        other : HiddenCells
-            Cells of other trials and the same table.
-
-        Returns
-        -------
-        HiddenCells
-            All cells.
-        """
-        return type(self)(
-            *(
-                np.concatenate([getattr(self, x.name), getattr(other, x.name)])
-                for x in fields(self)
-            )
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class HiddenPredictions(HiddenCells):
-    """Hidden cells, and what fits without them predict.
-
-    Attributes
-    ----------
-    has_it : array of bool
-        Whether the label has the attribute: a yes, a tag, this value of a category, or
-        a number above the mean.
-    mean : array of float
-        Mean of the column without the hidden cells, on the scale of the fit.
-    fitted : array of float
-        Predictions, scaled as `truth` is.
-    support : array of float
-        How near another described label is.
-    presence : array of float
-        Share of the labels that have the attribute, without the hidden cells.
-    others_have_it : array of bool
-        Whether a label that is not hidden has the attribute.
-    family : array of float
-        Mean of the label's family without the hidden cells, scaled as `truth` is. NaN
-        where none is known, and in columns that hold no numbers.
-    trial : array of int
-        Number of the trial that hid the cell.
-    """
-
-    has_it: Flags
-    mean: Floats
-    fitted: Floats
-    support: Floats
-    presence: Floats
-    others_have_it: Flags
-    family: Floats
-    trial: Ints
-
-    @cached_property
-    def question(self) -> Ints:
-        """Number of each pair of a trial and a label, counted from 0."""
-        n_labels = int(self.rows.max(initial=-1)) + 1
-        pairs = self.trial * n_labels + self.rows
-        return np.asarray(np.unique(pairs, return_inverse=True)[1], np.int64)

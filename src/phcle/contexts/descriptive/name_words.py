@@ -11,17 +11,14 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from phcle.arrays import Floats
-from phcle.contexts.descriptive.sources import Encoded, Source, weigh_known_words
+from phcle.contexts.descriptive.sources import Words, weigh_known_words
 from phcle.contexts.labels import normal
-from phcle.contexts.matrices import check_array
 from phcle.errors import ContextError
-from phcle.files.tensor_store import TensorStore
 
 CUT = "…"
 """Marks the side on which a word may go on beyond a piece."""
@@ -166,35 +163,8 @@ def weigh_names(
 
 
 @dataclass(frozen=True, eq=False)
-class NameWords(Source):
-    """Names and the weight of each word and piece.
+class NameWords(Words):
+    """Names as documents, and the weight of each word and piece."""
 
-    Attributes
-    ----------
-    rarity : array of shape (columns,)
-        Weight of each word and piece at the fit.
-    names : tuple of str
-        The names, one per row.
-    """
-
-    is_text = True
-    rarity: Floats
-    names: tuple[str, ...] = ()
-
-    def take(self, rows: Sequence[int]) -> NameWords:
-        return NameWords(self.rarity, tuple(self.names[i] for i in rows))
-
-    def encoded_like(
-        self, fitted: Source, columns: Sequence[str], name: str
-    ) -> Encoded | None:
-        if not isinstance(fitted, NameWords):
-            return None
-        values: Any = weigh_known_words(self.names, columns, fitted.rarity, split_name)
-        return Encoded(values, says_something=values.nnz > 0)
-
-    def pack(self, store: TensorStore) -> str:
-        store["rarity"] = self.rarity
-        return "name words"
-
-    def check(self, n_columns: int, where: str) -> None:
-        check_array(self.rarity, (n_columns,), f"the words of {where}")
+    stored_as = "name words"
+    split = staticmethod(split_name)

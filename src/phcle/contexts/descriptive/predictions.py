@@ -10,12 +10,11 @@ import numpy as np
 
 from phcle.arrays import AnyFloats, Flags, Floats, Ints
 from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.contexts.descriptive.confidence import Calibration, Read, steps_per_unit
 from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.descriptive.fields import Field, FieldKind, fields_of
 from phcle.contexts.descriptive.name_words import NameWords
 from phcle.contexts.descriptive.sources import Cells, Source
-from phcle.contexts.masked import logs_of
+from phcle.contexts.masked import logs_of, without_logs
 from phcle.errors import ContextError, did_you_mean
 
 ROWS_AT_ONCE = 50_000
@@ -91,34 +90,28 @@ class DescriptivePredictions(PredictingContext):
     def predicts_columns(self) -> bool:
         return self.readable and not self.is_of_names
 
-    def with_calibration(self, calibration: Calibration | None) -> Self:
-        return replace(self, calibration=calibration)
-
     def predict(self, vectors: AnyFloats) -> Floats:
         fitted = _products(vectors, self.factor)
-        predicted = fitted * self.scale + self.offset
-        if self.is_log.any():
-            predicted[:, self.is_log] = np.exp(predicted[:, self.is_log])
-        return predicted
+        return self.in_units(fitted * self.scale + self.offset)
+
+    def in_units(self, values: Floats) -> Floats:
+        return without_logs(values, self.log_shift)
 
     def on_fit_scale(self, values: AnyFloats) -> Floats:
-        found = np.asarray(values, np.float64)
-        return logs_of(found, self.is_log) if self.is_log.any() else found
+        return logs_of(np.asarray(values, np.float64), self.log_shift)
+
+    @cached_property
+    def presence(self) -> Floats:
+        if self.data is None:
+            return np.full(len(self.columns), 0.5)
+        return self.data.on_fit_scale().matrix.presence()
 
     @cached_property
     def largest(self) -> Floats:
-        mean = self.offset.copy()
-        mean[self.is_log] = np.exp(mean[self.is_log])
+        mean = self.in_units(self.offset)
         if self.data is None:
             return mean
         return np.maximum(self.data.matrix.largest(), mean)
-
-    @cached_property
-    def smallest(self) -> Floats:
-        """Smallest known value of every column, in the user's units."""
-        if self.data is None:
-            return np.full(len(self.columns), -np.inf)
-        return self.data.matrix.smallest()
 
     def observed_row(self, label: str) -> Floats:
         if self.data is None or label not in self.data.index:
@@ -130,56 +123,9 @@ class DescriptivePredictions(PredictingContext):
         least = (self.data.matrix.threshold(self.offset) - self.offset) / self.scale
         return np.asarray(values > least[columns] + 1e-9 * np.abs(least[columns]))
 
-    def steps(self, vectors: AnyFloats) -> Floats:
-        """Predict values in standard deviations from the mean.
-
-        Parameters
-        ----------
-        vectors : array of shape (rows, dim)
-            Label vectors.
-
-        Returns
-        -------
-        array of shape (rows, columns)
-            Predictions, for `Calibration.read`; 0 for a constant column.
-        """
-        assert self.calibration is not None
-        fitted = _products(vectors, self.factor)
-        unit = steps_per_unit(self.scale, self.calibration.deviation)
-        return np.asarray(fitted * unit)
-
-    def read(
-        self,
-        vectors: AnyFloats,
-        is_described: Flags,
-        supports: Floats,
-        family: Floats | None = None,
-    ) -> Read:
-        assert self.calibration is not None
-        if family is not None:
-            deviation = self.calibration.deviation
-            steps = (family - self.offset) / np.where(deviation > 0, deviation, 1.0)
-            family = np.where(deviation > 0, steps, np.nan)
-        found = self.calibration.read(
-            self.steps(vectors), self.fields, is_described, supports, family
-        )
-        numbers = (found.number, found.low, found.high)
-        return Read(found.chance, *(self._from_steps(x) for x in numbers))
-
-    def _from_steps(self, steps: Floats) -> Floats:
-        """Numbers in the user's units, none below zero if no known one is."""
-        assert self.calibration is not None
-        values = steps * self.calibration.deviation + self.offset
-        if self.is_log.any():
-            values[:, self.is_log] = np.exp(values[:, self.is_log])
-        is_positive = self.smallest >= 0
-        values[:, is_positive] = np.maximum(values[:, is_positive], 0.0)
-        return values
-
     def of_field(self, field: Field) -> Self:
         at = np.arange(field.at.start, field.at.stop)
         columns = self.columns[field.at]
-        learned = self.calibration
         return replace(
             self,
             columns=columns,
@@ -187,10 +133,9 @@ class DescriptivePredictions(PredictingContext):
             offset=self.offset[at],
             scale=self.scale[at],
             varies=self.varies[at],
-            is_log=self.is_log[at],
+            log_shift=self.log_shift[at],
             source=Cells((field.title,) * len(at)),
             data=self._data_on(at, columns),
-            calibration=None if learned is None else learned.on_columns(at),
         )
 
     def _data_on(self, at: Ints, columns: tuple[str, ...]) -> DescriptiveContext | None:
@@ -204,7 +149,12 @@ class DescriptivePredictions(PredictingContext):
 
     @property
     def log_columns(self) -> tuple[str, ...]:
-        return tuple(self.columns[i] for i in np.flatnonzero(self.is_log))
+        return tuple(self.columns[i] for i in np.flatnonzero(~np.isnan(self.log_shift)))
+
+    @property
+    def log_shifts(self) -> tuple[float, ...]:
+        """What is added to each of `log_columns` before its logarithm."""
+        return tuple(self.log_shift[~np.isnan(self.log_shift)].tolist())
 
 
 def _products(vectors: AnyFloats, factor: AnyFloats) -> Floats:

@@ -300,28 +300,20 @@ class ScaledValues:
         return [self.full_rows, *self.full.arrays, self.entries]
 
     def hide_cells(
-        self,
-        groups: Ints,
-        share: float,
-        most: int,
-        rng: np.random.Generator,
-        start: float = 0.0,
+        self, groups: Ints, share: float, most: int, rng: np.random.Generator
     ) -> tuple[ScaledValues, HiddenCells]:
         """Hide a share of the known cells.
 
         Parameters
         ----------
         groups : array of int of shape (columns,)
-            Columns of one group, such as the values of a category, are hidden together.
+            Columns of one group are hidden together.
         share : float
-            Share of the known cells to hide.
+            Share of the groups of each row to hide.
         most : int
-            Most cells to look at, known or not; a tenth of it in complete rows, so
-            that tags need no full matrix.
+            Most cells to look at, known or not.
         rng : numpy.random.Generator
             Draws the cells.
-        start : float, default 0.0
-            Where the share begins, between 0 and 1.
 
         Returns
         -------
@@ -330,49 +322,64 @@ class ScaledValues:
         hidden : HiddenCells
             The hidden cells.
         """
-        n_rows, n_columns = self.entries.shape
-        n_looked = max(1, most // max(n_columns, 1))
+        n_looked = max(1, most // max(self.entries.shape[1], 1))
         # A complete row costs little until it has a gap, so only some get gaps.
         some_full = _some(self.full_rows, max(1, n_looked // 10), rng)
         gappy = np.flatnonzero(np.diff(self.entries.indptr))
         known_rows = np.sort(np.concatenate([some_full, _some(gappy, n_looked, rng)]))
-        part = self.take(known_rows)
-        values = np.full(part.entries.shape, np.nan)
-        values[part.full_rows] = part.full.toarray()
-        found = sp.coo_array(part.entries)
-        values[found.coords] = found.data
-        known = ~np.isnan(values)
-        place = rng.random((len(known_rows), int(groups.max(initial=0)) + 1))
-        is_drawn = (place >= start) & (place < start + share)
-        hidden = known & is_drawn[:, groups]
-        at, columns = np.nonzero(hidden)
-        is_alone = ~(known & ~hidden).any(axis=1)
-        cells = HiddenCells(known_rows[at], columns, values[at, columns], is_alone[at])
-        touched = np.flatnonzero(hidden.any(axis=1))
-        others = self.hide_rows(known_rows[touched])
-        r, c = np.nonzero((known & ~hidden)[touched])
-        left = csr_with_zeros(
-            known_rows[touched][r], c, values[touched][r, c], (n_rows, n_columns)
-        )
-        return replace(others, entries=_joined(others.entries, left)), cells
+        values = self.take(known_rows).toarray()
+        drawn = rng.random((len(known_rows), int(groups.max(initial=0)) + 1)) < share
+        at, columns = np.nonzero(~np.isnan(values) & drawn[:, groups])
+        cells = HiddenCells(known_rows[at], columns, values[at, columns])
+        return self.without(cells.rows, columns), cells
 
-    def moved_mean(self, hidden: HiddenCells) -> Floats:
-        """Compute how far the mean of each column moved when cells were hidden.
+    def toarray(self) -> Floats:
+        """Return all values as one array; NaN is missing.
+
+        Returns
+        -------
+        array of shape (labels, columns)
+            The values.
+        """
+        values = np.full(self.entries.shape, np.nan)
+        values[self.full_rows] = self.full.toarray()
+        found = sp.coo_array(self.entries)
+        values[found.coords] = found.data
+        return values
+
+    def without(self, rows: Ints, columns: Ints) -> ScaledValues:
+        """Return the values without some cells.
 
         Parameters
         ----------
-        hidden : HiddenCells
-            The cells that were hidden; before, all means were zero.
+        rows, columns : arrays of int
+            Positions of the cells.
+
+        Returns
+        -------
+        ScaledValues
+            The other values.
+        """
+        touched, at = np.unique(rows, return_inverse=True)
+        values = self.take(touched).toarray()
+        values[at, columns] = np.nan
+        r, c = np.nonzero(~np.isnan(values))
+        left = csr_with_zeros(touched[r], c, values[r, c], self.entries.shape)
+        others = self.hide_rows(touched)
+        return replace(others, entries=_joined(others.entries, left))
+
+    def mean(self) -> Floats:
+        """Compute the mean of the known values of each column; 0 without any.
 
         Returns
         -------
         array of shape (columns,)
-            Means of what is left; 0 where nothing is.
+            The means.
         """
         n = self.entries.shape[1]
-        n_left = np.bincount(self.entries.indices, minlength=n) + len(self.full_rows)
-        total = np.bincount(hidden.columns, hidden.truth, n)
-        return np.asarray(-total / np.maximum(n_left, 1) * (n_left > 0))
+        n_known = np.bincount(self.entries.indices, minlength=n) + len(self.full_rows)
+        total = np.bincount(self.entries.indices, self.entries.data, n)
+        return np.asarray((total + self.full.sums()) / np.maximum(n_known, 1))
 
     def minus(self, shift: Floats) -> ScaledValues:
         """Subtract a number from the known values of each column.
@@ -385,39 +392,11 @@ class ScaledValues:
         Returns
         -------
         ScaledValues
-            The values after that.
+            The values around the new offsets.
         """
         entries = self.entries.copy()
         entries.data -= shift[entries.indices]
         return replace(self, full=self.full.minus(shift), entries=entries)
-
-    def joined_by_gaps(self, groups: Ints) -> Ints:
-        """Join groups of columns that are unknown in the same rows.
-
-        Tags of one facet are an example: they are all known, or none of them is. If
-        one is asked for, the others cannot help to predict it.
-
-        Parameters
-        ----------
-        groups : array of int of shape (columns,)
-            Group of each column.
-
-        Returns
-        -------
-        array of int of shape (columns,)
-            Groups, some of them joined. A column that every described label has in
-            common stays as it is: it has no gaps.
-        """
-        lengths = np.diff(self.entries.indptr)
-        columns, n = self.entries.indices, len(groups)
-        _, first = np.unique(groups, return_index=True)  # a column of each group
-        # Columns have the same sum if they are known in the same rows.
-        keys = np.random.default_rng(0).random(len(lengths))
-        sums = np.bincount(columns, np.repeat(keys, lengths), n)[first]
-        has_gaps = np.bincount(columns, minlength=n)[first] < np.count_nonzero(lengths)
-        sums[~has_gaps] = -1.0 - np.flatnonzero(~has_gaps)
-        _, joined, where = np.unique(sums, return_index=True, return_inverse=True)
-        return np.asarray(joined[where][groups])
 
     def noise_level(self) -> float:
         """Compute about the largest singular value that pure noise would have.
@@ -493,22 +472,16 @@ class ScaledValues:
         """
         W, U = np.asarray(W, np.float64), np.asarray(U, np.float64)
         total = self.full.squared_error(W[self.full_rows], U)
-        _, errors = self._entry_errors(W, U, trust=1.0)
-        return 0.5 * (total + float((errors**2).sum()))
-
-    def _entry_errors(
-        self, W: AnyFloats, U: AnyFloats, *, trust: float
-    ) -> tuple[Ints, Floats]:
-        """Row and error of every entry; `trust` multiplies the predictions."""
         entries = sp.coo_array(self.entries)
         rows, columns = entries.coords
-        fitted = np.einsum("ij,ij->i", W[rows], U[columns])
-        return rows.astype(np.int64), entries.data - trust * fitted
+        errors = entries.data - np.einsum("ij,ij->i", W[rows], U[columns])
+        return 0.5 * (total + float((errors**2).sum()))
 
 
-SKEWED, ENOUGH_TO_TELL = 1.0, 8
-"""A column of positive numbers whose skewness exceeds this, on at least so many values,
-is fitted on a log scale. An exponential distribution has a skewness of 2."""
+SKEWED, ENOUGH_TO_TELL, MANY = 1.0, 8, 10_000
+"""A column without negative numbers whose skewness exceeds this, on at least so many
+values, is fitted on a log scale; whether it is a yes or no is seen among so many. An
+exponential distribution has a skewness of 2."""
 
 
 def choose_log_columns(
@@ -517,8 +490,10 @@ def choose_log_columns(
     values: Floats,
     log: bool | Iterable[str] | None,
     name: str,
-) -> tuple[str, ...]:
-    """Choose the columns that are fitted on a log scale.
+) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """Choose the columns that are fitted on a log scale, and what is added before.
+
+    Where numbers are skewed and some are zero, the median of the others is added.
 
     Parameters
     ----------
@@ -535,26 +510,40 @@ def choose_log_columns(
 
     Returns
     -------
-    tuple of str
+    names : tuple of str
         Names of the columns.
+    shifts : tuple of float
+        What is added to the numbers of each before their logarithm.
     """
-    if log is not None and not isinstance(log, bool):
-        wanted = tuple(log)
-        for column in wanted:
-            check_choice("log column", column, columns, f"context {name!r}")
-        return wanted
     if log is False:
-        return ()
-    found = []
+        return (), ()
+    wanted = None if log is None or isinstance(log, bool) else tuple(log)
+    for column in wanted or ():
+        check_choice("log column", column, columns, f"context {name!r}")
+    found = {}
     for column, title, own in zip(columns, titles, values.T, strict=True):
         known = own[np.isfinite(own)]
-        if column != title or not len(known) or known.min() <= 0:
+        if wanted is not None:
+            if column in wanted:
+                found[column] = _shift(known)
             continue
-        skewness, after = _skewness(known), _skewness(np.log(known))
-        is_skewed = skewness > SKEWED and abs(after) < skewness
-        if log or (is_skewed and len(known) >= ENOUGH_TO_TELL):
-            found.append(column)
-    return tuple(found)
+        if column != title or not len(known) or known.min() < 0:
+            continue
+        if log:
+            found[column] = _shift(known)
+        elif len(known) >= ENOUGH_TO_TELL and len(np.unique(known[:MANY])) > 2:
+            skewness = _skewness(known)
+            if skewness > SKEWED and abs(_skewness(np.log(known + _shift(known)))) < (
+                skewness
+            ):
+                found[column] = _shift(known)
+    return tuple(found), tuple(found.values())
+
+
+def _shift(known: Floats) -> float:
+    """What is added before a logarithm: something only where a number is zero."""
+    above = known[known > 0]
+    return float(np.median(above)) if len(above) and (known == 0).any() else 0.0
 
 
 def _skewness(values: Floats) -> float:

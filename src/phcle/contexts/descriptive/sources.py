@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,7 +25,7 @@ from phcle.contexts.descriptive.column_reading import read_column
 from phcle.contexts.matrices import check_array
 from phcle.contexts.unknown_markers import UnknownMarkers
 from phcle.errors import ContextError, OptionError
-from phcle.files.tensor_store import TensorStore
+from phcle.files.container import TensorStore
 
 
 @dataclass(frozen=True)
@@ -132,23 +132,25 @@ class Words(Source):
     """
 
     is_text = True
+    stored_as: ClassVar[str] = "words"
+    split: ClassVar[Any] = None  # splits a document; by default as scikit-learn does
     rarity: Floats
     documents: tuple[str, ...] = ()
 
-    def take(self, rows: Sequence[int]) -> Words:
-        return Words(self.rarity, tuple(self.documents[i] for i in rows))
+    def take(self, rows: Sequence[int]) -> Self:
+        return replace(self, documents=tuple(self.documents[i] for i in rows))
 
     def encoded_like(
         self, fitted: Source, columns: Sequence[str], name: str
     ) -> Encoded | None:
-        if not isinstance(fitted, Words):
+        if not isinstance(fitted, Words) or type(fitted) is not type(self):
             return None
-        values = weigh_known_words(self.documents, columns, fitted.rarity)
+        values = weigh_known_words(self.documents, columns, fitted.rarity, self.split)
         return Encoded(values, says_something=values.nnz > 0)
 
     def pack(self, store: TensorStore) -> str:
         store["rarity"] = self.rarity
-        return "words"
+        return self.stored_as
 
     def check(self, n_columns: int, where: str) -> None:
         check_array(self.rarity, (n_columns,), f"the words of {where}")
@@ -254,10 +256,9 @@ def unpack_source(packed: str | None, store: TensorStore) -> Source | None:
     """
     from phcle.contexts.descriptive.name_words import NameWords  # imports this module
 
-    if packed == "words":
-        return Words(store["rarity"])
-    if packed == "name words":
-        return NameWords(store["rarity"])
+    for words in (Words, NameWords):
+        if packed == words.stored_as:
+            return words(store["rarity"])
     if packed == "cells":
         titles = store.names("titles")
         if "units" not in store:

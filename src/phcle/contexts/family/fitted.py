@@ -29,12 +29,12 @@ from phcle.contexts.family.kinship import (
     unpack_kinship,
 )
 from phcle.contexts.labels import index_of
-from phcle.contexts.reasons import AT, HAS, LACKS, Codes, Evidence, Pair, Reasons
+from phcle.contexts.reasons import AT, HAS, LACKS, Codes, Pair, Reasons
 from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.contexts.terms import Penalties, StartTarget
 from phcle.errors import ContextError, some
-from phcle.files.tensor_store import TensorStore
+from phcle.files.container import TensorStore
 
 SHARED = 0.2
 """A relative is one of both labels if its share in the centre of one is at least this
@@ -213,36 +213,6 @@ class FittedFamily(FittedContext):
             np.zeros(len(found), dtype=bool),
         )
 
-    def evidence(
-        self,
-        labels: Sequence[str],
-        vectors: AnyFloats,
-        lam: Penalties,
-        vectors_of: Callable[[Sequence[str]], AnyFloats | None],
-    ) -> Evidence:
-        """Teachers as relatives; nodes if the embedding lacks teachers."""
-        known = vectors_of(self.teachers)
-        if known is None:
-            return super().evidence(labels, vectors, lam, vectors_of)
-        weight = self.term_weight(self.weight, lam)
-        hang = self.data.kinship.places(labels, self.columns)
-        pulls = weight * self._shares(hang, lam)
-        own = np.zeros(len(labels))
-        for row, label in enumerate(labels):
-            at = self._teacher_index.get(label)
-            if at is not None:
-                own[row], pulls[row, at] = pulls[row, at], 0.0
-        return Evidence(
-            title="relatives",
-            names=self.teachers,
-            pulls=pulls,
-            vectors=known,
-            # The same as pulls @ vectors, but far less work for many teachers.
-            total=weight * (hang @ self.factor) - own[:, None] * vectors,
-            weights=pulls,
-            own=own,
-        )
-
     def _shares(self, hang: sp.csr_array, lam: Penalties) -> AnyFloats:
         """How much of each teacher's vector is in the centres of labels."""
         if not (self.weight and self.teachers):
@@ -299,7 +269,9 @@ class FittedFamily(FittedContext):
             context.columns
         ):
             return None
-        return GraphKinship.of_rows(context.labels, context.columns, context.counts)
+        return GraphKinship.of_rows(
+            context.labels, context.columns, context.counts, context.triples
+        )
 
     def joined(self, later: FittedFamily) -> FittedFamily:
         labels = (*self.data.labels, *later.data.labels)

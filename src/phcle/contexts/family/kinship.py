@@ -21,9 +21,10 @@ from phcle.arrays import Flags, Floats
 from phcle.contexts.base.context import Context
 from phcle.contexts.labels import index_of
 from phcle.contexts.matrices import LARGEST, take_rows
+from phcle.contexts.relational.links import LabelLinks, joined
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.errors import ContextError
-from phcle.files.tensor_store import TensorStore
+from phcle.files.container import TensorStore
 
 if TYPE_CHECKING:
     from phcle.contexts.family.fitted import FittedFamily
@@ -273,14 +274,21 @@ class GraphKinship(Kinship):
         Names of the nodes, which are labels.
     weights : csr_array of shape (nodes, nodes)
         Weights of the edges; counted in both directions.
+    triples : LabelLinks, optional
+        The links that were counted, if they are of several relations.
     """
 
     names: tuple[str, ...]
     weights: sp.csr_array
+    triples: LabelLinks | None = None
 
     @classmethod
     def of_rows(
-        cls, labels: Sequence[str], columns: Sequence[str], counts: sp.csr_array
+        cls,
+        labels: Sequence[str],
+        columns: Sequence[str],
+        counts: sp.csr_array,
+        triples: LabelLinks | None,
     ) -> GraphKinship:
         """Make a graph from the edges of some labels only.
 
@@ -292,6 +300,8 @@ class GraphKinship(Kinship):
             Names of the columns, which are labels too.
         counts : csr_array of shape (labels, columns)
             Weights of the edges.
+        triples : LabelLinks or None
+            The links that were counted, if they are of several relations.
 
         Returns
         -------
@@ -306,7 +316,7 @@ class GraphKinship(Kinship):
             for axis, i in zip((labels, columns), found.coords, strict=True)
         ]
         weights = sp.csr_array((found.data, ends), shape=(n, n))
-        return cls(names, sp.csr_array(weights.maximum(weights.T)))
+        return cls(names, sp.csr_array(weights.maximum(weights.T)), triples)
 
     @property
     def all_nodes(self) -> tuple[str, ...]:
@@ -385,11 +395,15 @@ class GraphKinship(Kinship):
         added = sp.csr_array((found.data[is_new], ends[:, is_new]), shape=(n, n))
         old = sp.coo_array(self.weights)
         larger = sp.csr_array((old.data, old.coords), shape=(n, n))
-        return GraphKinship(names, sp.csr_array(larger + added))
+        return GraphKinship(
+            names, sp.csr_array(larger + added), joined(self.triples, new.triples)
+        )
 
     def pack(self, store: TensorStore) -> str:
         store.put_names("nodes", self.names)
         store.put_sparse("graph", self.weights)
+        if self.triples is not None:
+            self.triples.pack(store)
         return "graph"
 
     def check(self, name: str) -> None:
@@ -434,7 +448,8 @@ def unpack_kinship(shape: str, store: TensorStore) -> Kinship:
         case "tree":
             return TreeKinship(Hierarchy(names, store["edges"]))
         case "graph":
-            return GraphKinship(names, store.sparse("graph", len(names)))
+            weights = store.sparse("graph", len(names))
+            return GraphKinship(names, weights, LabelLinks.unpack(store))
     raise ContextError(f"relatives must be in a tree or a graph. Got {shape!r}")
 
 
@@ -495,6 +510,14 @@ class FamilyContext(Context):
     def relatives(self) -> Kinship:
         """The tree or graph."""
         return self.kinship
+
+    @property
+    def links(self) -> LabelLinks | None:
+        """Links between labels, if they are in a graph."""
+        if not isinstance(self.kinship, GraphKinship):
+            return None
+        names, weights = self.kinship.names, self.kinship.weights
+        return self.kinship.triples or LabelLinks.between(names, names, weights)
 
     def in_fit(self, labels: Sequence[str]) -> FittedFamily:
         """Find the nodes that these labels need, and where the labels hang."""

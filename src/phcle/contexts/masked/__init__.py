@@ -10,7 +10,13 @@ Code outside this package never asks for the layout. There are two layouts:
 """
 
 from phcle.contexts.masked.dense_values import masked_matrix, unpack_matrix
-from phcle.contexts.masked.masked_matrix import SMALLEST, MaskedMatrix, Moments, logs_of
+from phcle.contexts.masked.masked_matrix import (
+    SMALLEST,
+    MaskedMatrix,
+    Moments,
+    logs_of,
+    without_logs,
+)
 
 __all__ = [
     "SMALLEST",
@@ -19,4 +25,5 @@ __all__ = [
     "logs_of",
     "masked_matrix",
     "unpack_matrix",
+    "without_logs",
 ]

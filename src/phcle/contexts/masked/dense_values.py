@@ -20,7 +20,7 @@ from phcle.contexts.masked.masked_matrix import (
 from phcle.contexts.masked.sparse_values import SparseValues
 from phcle.contexts.matrices import LARGEST, as_csr, csr_with_zeros
 from phcle.errors import ContextError
-from phcle.files.tensor_store import TensorStore
+from phcle.files.container import TensorStore
 
 
 class DenseValues(MaskedMatrix):
@@ -97,10 +97,6 @@ class DenseValues(MaskedMatrix):
     def largest(self) -> Floats:
         known = np.where(self.known, self.values, -np.inf)
         return np.asarray(known.max(axis=0, initial=-np.inf))
-
-    def smallest(self) -> Floats:
-        known = np.where(self.known, self.values, np.inf)
-        return np.asarray(known.min(axis=0, initial=np.inf))
 
     def is_truth(self) -> Flags:
         known = self.known

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from phcle.arrays import Flags, Floats, Ints
 from phcle.contexts.full_rows import FullRows
-from phcle.files.tensor_store import TensorStore
+from phcle.files.container import TensorStore
 
 if TYPE_CHECKING:
     from phcle.contexts.masked.sparse_values import SparseValues
@@ -284,16 +284,6 @@ class MaskedMatrix(ABC):
         """
 
     @abstractmethod
-    def smallest(self) -> Floats:
-        """Return the smallest known value of each column.
-
-        Returns
-        -------
-        array of shape (columns,)
-            The values; inf for a column without known values.
-        """
-
-    @abstractmethod
     def is_truth(self) -> Flags:
         """Find the columns whose known values are all 0 or 1.
 
@@ -334,13 +324,14 @@ class MaskedMatrix(ABC):
             Known cells of the other rows; zeros are stored.
         """
 
-    def with_logs(self, is_log: Flags) -> MaskedMatrix:
+    def with_logs(self, log_shift: Floats) -> MaskedMatrix:
         """Return the matrix with logarithms in some columns.
 
         Parameters
         ----------
-        is_log : array of bool of shape (columns,)
-            The columns; their known values are above zero.
+        log_shift : array of shape (columns,)
+            What is added to the values of a column before their logarithm, which must
+            be above zero; NaN leaves a column as it is.
 
         Returns
         -------
@@ -349,10 +340,10 @@ class MaskedMatrix(ABC):
         """
         from phcle.contexts.masked.dense_values import DenseValues  # imports this one
 
-        if not is_log.any():
+        if np.isnan(log_shift).all():
             return self
         values = np.array([self.row(i) for i in range(self.shape[0])])
-        return DenseValues(logs_of(values.reshape(self.shape), is_log))
+        return DenseValues(logs_of(values.reshape(self.shape), log_shift))
 
     @abstractmethod
     def pack(self, store: TensorStore) -> str:
@@ -379,29 +370,6 @@ class MaskedMatrix(ABC):
             Its row, column and value; None if there is none.
         """
 
-    def some_known_cells(
-        self, most: int, rng: np.random.Generator
-    ) -> tuple[Ints, Ints]:
-        """Return the positions of known cells, or of a random sample of them.
-
-        Parameters
-        ----------
-        most : int
-            Largest size of the sample.
-        rng : numpy.random.Generator
-            Draws the sample.
-
-        Returns
-        -------
-        rows, columns : arrays of int
-            Positions of their rows and columns.
-        """
-        rows, columns = self.known_cells()
-        if len(rows) <= most:
-            return rows, columns
-        chosen = rng.choice(len(rows), most, replace=False)
-        return rows[chosen], columns[chosen]
-
     def presence(self) -> Floats:
         """Estimate the share of labels that have each attribute.
 
@@ -419,15 +387,15 @@ class MaskedMatrix(ABC):
         return np.asarray((self.n_having(found.mean) + 0.5) / (n_known + 1))
 
 
-def logs_of(values: Floats, is_log: Flags) -> Floats:
+def logs_of(values: Floats, log_shift: Floats) -> Floats:
     """Take the logarithms of some columns.
 
     Parameters
     ----------
     values : array of shape (..., columns)
         Numbers; NaN is missing.
-    is_log : array of bool of shape (columns,)
-        The columns.
+    log_shift : array of shape (columns,)
+        What is added before the logarithm; NaN leaves a column as it is.
 
     Returns
     -------
@@ -436,10 +404,38 @@ def logs_of(values: Floats, is_log: Flags) -> Floats:
 
     Examples
     --------
-    >>> logs_of(np.array([1.0, 1.0]), np.array([True, False]))
-    array([0., 1.])
+    >>> logs_of(np.array([1.0, 0.0, 1.0]), np.array([0.0, 1.0, np.nan]))
+    array([0., 0., 1.])
     """
     result = np.array(values, dtype=np.float64)
-    smallest = np.finfo(np.float64).tiny
-    result[..., is_log] = np.log(np.maximum(result[..., is_log], smallest))
+    is_log = ~np.isnan(log_shift)
+    shifted = result[..., is_log] + log_shift[is_log]
+    result[..., is_log] = np.log(np.maximum(shifted, np.finfo(np.float64).tiny))
+    return result
+
+
+def without_logs(values: Floats, log_shift: Floats) -> Floats:
+    """Turn logarithms back into the user's numbers.
+
+    Parameters
+    ----------
+    values : array of shape (..., columns)
+        What `logs_of` returns; NaN is missing.
+    log_shift : array of shape (columns,)
+        What was added before the logarithm; NaN leaves a column as it is.
+
+    Returns
+    -------
+    array of the same shape
+        The numbers.
+
+    Examples
+    --------
+    >>> without_logs(np.array([0.0, 0.0, 1.0]), np.array([0.0, 1.0, np.nan]))
+    array([1., 0., 1.])
+    """
+    result = np.array(values, dtype=np.float64)
+    is_log = ~np.isnan(log_shift)
+    with np.errstate(over="ignore"):
+        result[..., is_log] = np.exp(result[..., is_log]) - log_shift[is_log]
     return result

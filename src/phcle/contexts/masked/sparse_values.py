@@ -17,8 +17,8 @@ from phcle.contexts.masked.masked_matrix import (
     moments_of_scaled,
     unit_of,
 )
-from phcle.contexts.matrices import LARGEST, csr_with_zeros, take_rows
-from phcle.files.tensor_store import TensorStore
+from phcle.contexts.matrices import LARGEST, csr_with_zeros, take_columns, take_rows
+from phcle.files.container import TensorStore
 
 
 class SparseValues(MaskedMatrix):
@@ -66,13 +66,8 @@ class SparseValues(MaskedMatrix):
                 sp.csr_array(self._by_column[:, own]),
                 None if known is None else sp.csr_array(known[:, own]),
             )
-        present = np.flatnonzero(at >= 0)
-        pick = sp.csr_array(
-            (np.ones(len(present)), (at[present], present)),
-            shape=(self.shape[1], len(at)),
-        )
-        mask = None if self.mask is None else sp.csr_array(self.mask @ pick)
-        return SparseValues(sp.csr_array(self.values @ pick), mask)
+        mask = None if self.mask is None else take_columns(self.mask, at)
+        return SparseValues(take_columns(self.values, at), mask)
 
     def stacked(self, below: MaskedMatrix) -> MaskedMatrix:
         other = below._as_sparse()
@@ -100,16 +95,6 @@ class SparseValues(MaskedMatrix):
             return rows, columns
         rows, columns = self.mask.nonzero()
         return rows.astype(np.int64), columns.astype(np.int64)
-
-    def some_known_cells(
-        self, most: int, rng: np.random.Generator
-    ) -> tuple[Ints, Ints]:
-        if self.mask is not None or self.n_known <= most:
-            return super().some_known_cells(most, rng)
-        # No list of all cells: there may be far more than stored ones.
-        chosen = rng.choice(self.n_known, most, replace=False)
-        rows, columns = np.divmod(chosen, self.shape[1])
-        return rows, columns
 
     def cells(self, rows: Ints, columns: Ints) -> Floats:
         if not len(rows):  # SciPy then returns a sparse matrix
@@ -140,9 +125,6 @@ class SparseValues(MaskedMatrix):
 
     def largest(self) -> Floats:
         return np.asarray(self.values.max(axis=0).toarray(), np.float64).ravel()
-
-    def smallest(self) -> Floats:
-        return np.asarray(self.values.min(axis=0).toarray(), np.float64).ravel()
 
     def is_truth(self) -> Flags:
         stored = sp.coo_array(self.values)

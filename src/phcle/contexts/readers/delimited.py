@@ -16,7 +16,7 @@ from phcle.contexts.labels import normal
 from phcle.contexts.readers.text_encodings import TextEncoding
 from phcle.errors import FileError, OptionError
 from phcle.files.csv_text import unmarked
-from phcle.files.writing import open_file, read_bytes
+from phcle.files.reading import open_file, read_bytes
 
 UTF8 = TextEncoding("utf-8")
 MARK = "\ufeff"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from phcle.files.writing import is_file
+from phcle.files.reading import is_file
 
 ROLES = {
     "hierarchy": ("child", "parent"),
-    "edges": ("source", "target", "weight"),
+    "edges": ("source", "target", "weight", "relation"),
     "annotations": ("item", "label"),
     "attributes": ("label",),
     "tags": ("label", "tag"),

@@ -11,7 +11,7 @@ from phcle.contexts.readers.context_files import ContextFile
 from phcle.contexts.readers.source_files import FileSummary, errors_name
 from phcle.contexts.readers.table_columns import find_columns
 from phcle.contexts.readers.table_files import Reading, TableFile, open_table
-from phcle.files.writing import is_file
+from phcle.files.reading import is_file
 from phcle.optional_imports import is_installed
 
 if TYPE_CHECKING:
@@ -102,6 +102,8 @@ def read_and_summarise(
             summary = FileSummary(file.path, file.kind)
             return read.read_vectors(file.path, file.name), summary
         table = open_table(file.path, reading, columns=file.columns)
+        if file.kind == "edges":
+            table = read.titled_edges(table)
         context = _read(file, table, hierarchy_kind, role, min_count)
         return context, table.summary(file.kind)
 
@@ -117,6 +119,9 @@ def _read(
                 pairs, name=name, kind=hierarchy_kind, role=role
             )
         case "edges":
+            triples = read.read_triples(table)
+            if triples is not None:
+                return RelationalContext.from_triples(triples, name=name)
             return RelationalContext.from_edges(read.read_edges(table), name=name)
         case "annotations" if _counted_by_duckdb(table):
             at = find_columns(table, "annotations")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from phcle.contexts.labels import normal
+from phcle.contexts.labels import as_cell, normal
 from phcle.contexts.readers.delimited import read_text, text_lines
 from phcle.errors import FileError
 from phcle.files.json_toml import parse_json
@@ -114,13 +114,9 @@ def _rows(
 
 
 def _as_cell(path: Path, number: int, title: str, value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
     if isinstance(value, (list, dict)):
         raise FileError(
             f"{path}, record {number}: {title!r} holds {json.dumps(value)[:40]}; give "
             "one text or number per cell."
         )
-    return normal(str(value)).strip()
+    return as_cell(value)

@@ -7,13 +7,14 @@ lineage are nested, items of annotations occur in no other file. Nothing is read
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
 from phcle.contexts.column_evidence import ColumnEvidence, find_labels
-from phcle.contexts.column_titles import HINTS, TITLES, plain_title
+from phcle.contexts.column_titles import HINTS, TITLES, is_title_of, plain_title
 from phcle.contexts.readers.file_arguments import ROLES
 from phcle.errors import ContextError
 
@@ -22,6 +23,9 @@ NEEDED = {
     for kind in ("hierarchy", "edges", "annotations", "tags", "texts", "names")
 }
 """The two columns that each kind of table needs."""
+
+TRIPLE = ("source", "relation", "target")
+"""The columns of the triples of a knowledge graph."""
 
 SAMPLED_ROWS = 2_000
 """Rows of a table that a guess looks at: more would hardly change it."""
@@ -137,7 +141,11 @@ def guess_kind(
         return Guess("vectors", {}, "every row is a word with numbers")
     if len(columns) == 1:
         return Guess("labels", {"label": header[0]}, "it has one column")
-    for guess in (_by_exact_titles(columns), _by_lineage(columns)):
+    for guess in (
+        _by_triple_titles(columns),
+        _by_exact_titles(columns),
+        _by_lineage(columns),
+    ):
         if guess is not None:
             return guess
     if len(columns) == 2:
@@ -206,7 +214,9 @@ def columns_for(kind: str, table: TableSample, where: str) -> Guess:
     by_title = {plain_title(title): title for title in table.header}
     if all(role in by_title for role in roles):
         found = {role: by_title[role] for role in roles}
-        if kind == "edges" and "weight" in by_title:
+        if kind == "edges" and "relation" in by_title:
+            found = {role: by_title[role] for role in TRIPLE}
+        elif kind == "edges" and "weight" in by_title:
             found["weight"] = by_title["weight"]
         return Guess(kind, found)
     if len(table.header) < len(roles):
@@ -218,7 +228,8 @@ def columns_for(kind: str, table: TableSample, where: str) -> Guess:
     if guess.kind == kind:
         return guess
     if kind == "edges":
-        roles = (*roles, "weight")
+        has_text = len(table.header) > 2 and table.columns[2].is_text
+        roles = TRIPLE if has_text else (*roles, "weight")
     found = dict(zip(roles, table.header, strict=False))
     return Guess(kind, found, "they come first")
 
@@ -267,6 +278,19 @@ def _by_exact_titles(columns: Sequence[ColumnEvidence]) -> Guess | None:
     return None
 
 
+def _by_triple_titles(columns: Sequence[ColumnEvidence]) -> Guess | None:
+    """The triples of a knowledge graph."""
+    found = {
+        role: column.title
+        for role in TRIPLE
+        for column in columns
+        if is_title_of(role, plain_title(column.title))
+    }
+    if len(found) < 3 or len(columns) > 3:
+        return None
+    return Guess("edges", found, f"it has the columns {_quoted(found.values())}")
+
+
 def _by_lineage(columns: Sequence[ColumnEvidence]) -> Guess | None:
     """A wide table of nested texts, such as species, genus and family."""
     levels = find_lineage(columns)
@@ -309,10 +333,8 @@ def _is_nested(one: ColumnEvidence, other: ColumnEvidence) -> bool:
 
 def _is_tested(one: ColumnEvidence, other: ColumnEvidence) -> bool:
     """Whether enough values occur in several rows to tell that columns are nested."""
-    counts: dict[object, int] = {}
-    for x in one.known:
-        counts[x] = counts.get(x, 0) + 1
-    return sum(n > 1 for n in counts.values()) >= FEWEST_NESTED and other.repeats
+    n_repeated = sum(n > 1 for n in Counter(one.known).values())
+    return n_repeated >= FEWEST_NESTED and other.repeats
 
 
 def _together(one: ColumnEvidence, other: ColumnEvidence) -> dict[object, set[object]]:
@@ -328,18 +350,16 @@ def _of_two(a: ColumnEvidence, b: ColumnEvidence, known: Set[str]) -> Guess:
     """A table of two columns."""
     if b.is_number and not (a.is_number and a.repeats):
         if a.repeats:
-            return _open("attributes", "annotations", why=_repeats(a))
-        return Guess(
-            "attributes",
-            {"label": a.title},
-            f"{a.title!r} are the labels and {b.title!r} is a number",
-        )
+            why = f"the values of {a.title!r} repeat"
+            return _open("attributes", "annotations", why=why)
+        why = f"{a.title!r} are the labels and {b.title!r} is a number"
+        return Guess("attributes", {"label": a.title}, why)
     if _overlap(a.distinct, b.distinct):
         return _related(a, b)
     if _is_nearly_unique(a):
         return _one_row_per_label(a, b)
     if _is_nearly_unique(b) and _is_nested(b, a):
-        return _hierarchy(b, a, f"every {b.title!r} has one {a.title!r}")
+        return _pair("hierarchy", b, a, f"every {b.title!r} has one {a.title!r}")
     return _many_to_many(a, b, known)
 
 
@@ -347,15 +367,15 @@ def _one_row_per_label(a: ColumnEvidence, b: ColumnEvidence) -> Guess:
     """Two columns, with each value of the first once."""
     if b.is_called(WORDS["text"]) or (b.words_per_cell >= LONG_TEXT and not b.repeats):
         why = f"{b.title!r} holds a text about each {a.title!r}"
-        return Guess("texts", {"label": a.title, "text": b.title}, why)
+        return _pair("texts", a, b, why)
     if b.is_called(WORDS["tag"]):
         why = f"{b.title!r} holds a tag of each {a.title!r}"
-        return Guess("tags", {"label": a.title, "tag": b.title}, why)
+        return _pair("tags", a, b, why)
     if b.is_called(WORDS["parent"]):
-        return _hierarchy(a, b, f"every {a.title!r} has one {b.title!r}")
+        return _pair("hierarchy", a, b, f"every {a.title!r} has one {b.title!r}")
     if not b.repeats and b.is_unique:
         why = f"{b.title!r} has a name for each {a.title!r}"
-        return Guess("names", {"label": a.title, "name": b.title}, why)
+        return _pair("names", a, b, why)
     why = f"{a.title!r} are the labels and {b.title!r} is a category"
     return Guess("attributes", {"label": a.title}, why)
 
@@ -365,9 +385,9 @@ def _related(a: ColumnEvidence, b: ColumnEvidence) -> Guess:
     for child, parent in ((a, b), (b, a)):
         if _is_tree(child, parent):
             why = f"values of {parent.title!r} occur in {child.title!r} too"
-            return _hierarchy(child, parent, why)
+            return _pair("hierarchy", child, parent, why)
     why = f"{a.title!r} and {b.title!r} hold the same labels"
-    return Guess("edges", {"source": a.title, "target": b.title}, why)
+    return _pair("edges", a, b, why)
 
 
 def _is_tree(child: ColumnEvidence, parent: ColumnEvidence) -> bool:
@@ -388,23 +408,16 @@ def _is_tree(child: ColumnEvidence, parent: ColumnEvidence) -> bool:
 
 def _many_to_many(a: ColumnEvidence, b: ColumnEvidence, known: Set[str]) -> Guess:
     """Two columns of different things that both repeat."""
-    tags = Guess(
-        "tags",
-        {"label": a.title, "tag": b.title},
-        f"each {a.title!r} has several {b.title!r}",
-    )
-    annotations = Guess(
-        "annotations",
-        {"item": a.title, "label": b.title},
-        f"each {a.title!r} holds several {b.title!r}",
-    )
+    tags = _pair("tags", a, b, f"each {a.title!r} has several {b.title!r}")
+    why = f"each {a.title!r} holds several {b.title!r}"
+    annotations = _pair("annotations", a, b, why)
     if a.is_called(WORDS["tag"]) and not b.is_called(WORDS["tag"]):
         why = f"each {b.title!r} has several {a.title!r}"
-        return Guess("tags", {"label": b.title, "tag": a.title}, why)
+        return _pair("tags", b, a, why)
     is_first, is_second = _overlap(a.distinct, known), _overlap(b.distinct, known)
     if is_first and is_second:
         why = f"{a.title!r} and {b.title!r} hold labels of the other files"
-        return Guess("edges", {"source": a.title, "target": b.title}, why)
+        return _pair("edges", a, b, why)
     if is_first:
         return tags
     if is_second:
@@ -416,7 +429,7 @@ def _many_to_many(a: ColumnEvidence, b: ColumnEvidence, known: Set[str]) -> Gues
     ):
         return annotations
     if _is_nested(a, b) and b.is_called(WORDS["parent"]):
-        return _hierarchy(a, b, f"every {a.title!r} has one {b.title!r}")
+        return _pair("hierarchy", a, b, f"every {a.title!r} has one {b.title!r}")
     why = f"{a.title!r} and {b.title!r} both repeat, and no other file has their labels"
     return _open("tags", "annotations", why=why)
 
@@ -453,13 +466,11 @@ def _long_table(columns: Sequence[ColumnEvidence], known: Set[str]) -> Guess:
         for c in others:
             if c.is_called(TITLES["tag"]):
                 why = f"each {label.title!r} has several {c.title!r}"
-                return Guess("tags", {"label": label.title, "tag": c.title}, why)
+                return _pair("tags", label, c, why)
         for c in others:
             if c.is_called(WORDS["item"]) and c.repeats:
                 why = f"each {c.title!r} holds several {label.title!r}"
-                return Guess(
-                    "annotations", {"item": c.title, "label": label.title}, why
-                )
+                return _pair("annotations", c, label, why)
     why = "no column has a value of its own in every row, so labels have several rows"
     a, b = (c.title for c in columns[:2])
     ways = f"--tags FILE:label={a},tag={b} or --annotations FILE:item={a},label={b}"
@@ -467,18 +478,16 @@ def _long_table(columns: Sequence[ColumnEvidence], known: Set[str]) -> Guess:
     return Guess(None, {}, f"{why}; say what it is, such as {ways}.", between)
 
 
-def _hierarchy(child: ColumnEvidence, parent: ColumnEvidence, why: str) -> Guess:
-    return Guess("hierarchy", {"child": child.title, "parent": parent.title}, why)
+def _pair(kind: str, one: ColumnEvidence, other: ColumnEvidence, why: str) -> Guess:
+    """A guess whose two columns stand in the order that the kind needs."""
+    titles = (one.title, other.title)
+    return Guess(kind, dict(zip(NEEDED[kind], titles, strict=True)), why)
 
 
 def _open(*kinds: str, why: str) -> Guess:
     """A table that may be of several kinds."""
     flags = " or ".join(f"--{kind} FILE" for kind in kinds)
     return Guess(None, {}, f"{why.rstrip('.')}; say what it is: {flags}.", kinds)
-
-
-def _repeats(column: ColumnEvidence) -> str:
-    return f"the values of {column.title!r} repeat"
 
 
 def _is_nearly_unique(column: ColumnEvidence) -> bool:

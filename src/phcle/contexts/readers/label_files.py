@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 
+from phcle.contexts.column_titles import is_title_of, plain_title
 from phcle.contexts.data_frames import lineage_edges
 from phcle.contexts.descriptive.cell_encoding import CellFaults, unknown_cells
 from phcle.contexts.descriptive.column_reading import as_number, read_column
@@ -19,6 +21,7 @@ from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.descriptive.sources import Cells
 from phcle.contexts.readers.delimited import text_lines
 from phcle.contexts.readers.file_arguments import ROLES
+from phcle.contexts.readers.kind_guessing import TRIPLE
 from phcle.contexts.readers.merged_rows import LabelledRows, merge_rows
 from phcle.contexts.readers.source_files import first_few
 from phcle.contexts.readers.table_columns import find_columns, find_levels, label_column
@@ -26,6 +29,9 @@ from phcle.contexts.readers.table_files import Reading, TableFile
 from phcle.contexts.readers.text_encodings import find_encoding
 from phcle.contexts.readers.word_vectors import read_word_vectors
 from phcle.errors import ContextError, FileError, some
+
+TRIPLES_SEEN = 10_000
+"""Rows in which the relation of the first triple occurs again."""
 
 LISTED = re.compile(r"[|;]")
 """What stands between several tags in one cell."""
@@ -76,6 +82,64 @@ def read_hierarchy_edges(table: TableFile) -> list[tuple[str, str]]:
     return list(edges)
 
 
+def titled_edges(table: TableFile) -> TableFile:
+    """Put a header on the triples of a knowledge graph, which mostly have none.
+
+    Parameters
+    ----------
+    table : TableFile
+        The edges of a graph.
+
+    Returns
+    -------
+    TableFile
+        The table, with the columns of triples if its first line is one: its cells are
+        no titles, and the middle one occurs again below.
+    """
+    header = table.header
+    has_title = any(
+        is_title_of(role, plain_title(title))
+        for role in ROLES["edges"]
+        for title in header
+    )
+    if table.given_columns or len(header) != 3 or has_title:
+        return table
+    rows = islice(table.rows(), TRIPLES_SEEN)
+    if not any(relation == header[1] for _, (_, relation, _) in rows):
+        return table
+    table.remarks.append("no header; taken as head, relation, tail")
+    return table.titled(TRIPLE)
+
+
+def read_triples(table: TableFile) -> list[tuple[str, str, str]] | None:
+    """Read the triples of a knowledge graph.
+
+    Parameters
+    ----------
+    table : TableFile
+        A table with the columns `source`, `relation` and `target`.
+
+    Returns
+    -------
+    list of (str, str, str) or None
+        Head, relation and tail; None if the table has no column of relations.
+    """
+    at = find_columns(table, "edges", optional=("weight", "relation"))
+    if "relation" not in at:
+        return None
+    if "weight" in at:
+        table.remarks.append("weight is not used beside relation")
+    triples = []
+    for line, cells in table.rows():
+        head, relation, tail = (cells[at[role]] for role in TRIPLE)
+        for role in TRIPLE:
+            if not cells[at[role]]:
+                table.fault(line, f"{role} is empty; fill it or remove the row.")
+        triples.append((head, relation, tail))
+    table.raise_faults()
+    return triples
+
+
 def read_edges(table: TableFile) -> list[tuple[str, str, str]]:
     """Read the edges of a graph.
 
@@ -89,7 +153,7 @@ def read_edges(table: TableFile) -> list[tuple[str, str, str]]:
     list of (str, str, str)
         Source, target and weight as text; "1" without a column of weights.
     """
-    at = find_columns(table, "edges", optional=("weight",))
+    at = find_columns(table, "edges", optional=("weight", "relation"))
     ends: list[tuple[str, str]] = []
     lines: list[int] = []
     weights: list[str] = []
@@ -109,7 +173,11 @@ def read_edges(table: TableFile) -> list[tuple[str, str, str]]:
         if table.reading.markers.is_unknown(weight):
             table.fault(lines[row], "weight is unknown; fill it or remove the row.")
     table.raise_faults()
-    if column.kind == "category":  # what is wrong with them, the context says
+    if column.kind == "category":
+        for row, weight in enumerate(weights):
+            if as_number(weight) is None:
+                table.fault(lines[row], f"weight must be a number. Got {weight!r}.")
+        table.raise_faults()
         return [(*pair, weight) for pair, weight in zip(ends, weights, strict=True)]
     plain = [
         text if as_number(text) == number else repr(number)

@@ -26,7 +26,7 @@ from phcle.contexts.readers.source_files import errors_name
 from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.errors import ContextError, FileError, some
-from phcle.files.decompression import most_unpacked
+from phcle.files.reading import most_unpacked
 from phcle.optional_imports import import_optional
 
 FORMATS = {

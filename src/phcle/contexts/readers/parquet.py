@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from phcle.contexts.labels import normal
+from phcle.contexts.labels import as_cell, normal
 from phcle.errors import FileError
-from phcle.files.decompression import refuse_bomb
-from phcle.files.writing import check_is_file
+from phcle.files.reading import check_is_file, refuse_bomb
 
 BATCH = 16_384
 """Rows that are decompressed at a time."""
@@ -71,7 +69,7 @@ def check_parquet(path: Path) -> None:
         unpacked = sum(group.total_byte_size for group in groups)
     except Exception as error:
         raise _damaged(path, error) from error
-    refuse_bomb(str(path), path.stat().st_size, max(unpacked, about.num_rows))
+    refuse_bomb(path, max(unpacked, about.num_rows))
 
 
 def _damaged(path: Path, error: Exception) -> FileError:
@@ -85,13 +83,9 @@ def _as_cell(path: Path, column: str, value: Any) -> str:
     >>> [_as_cell(Path("t"), "c", x) for x in (None, True, 2, 0.5, " word ")]
     ['', 'true', '2', '0.5', 'word']
     """
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
     if isinstance(value, (list, dict, bytes)):
         raise FileError(
             f"{path}: column {column!r} holds {type(value).__name__} values, such as "
             f"{str(value)[:40]}; give one text or number per cell."
         )
-    return normal(str(value)).strip()
+    return as_cell(value)

@@ -16,7 +16,7 @@ from pathlib import Path
 from phcle.contexts.readers.context_files import ContextFile
 from phcle.contexts.readers.delimited import DELIMITERS
 from phcle.errors import ContextError, FileError, FileFaults
-from phcle.files.writing import check_is_file
+from phcle.files.reading import check_is_file, opened
 
 
 @dataclass(frozen=True)
@@ -169,13 +169,9 @@ def recorded(file: ContextFile, sources: list[SourceFile]) -> Iterator[None]:
         For the `with` block that reads the file.
     """
     path = file.path
-    check_is_file(path)
-    try:
+    with opened(path) as content:
         before = path.stat()
-        with path.open("rb") as opened:
-            digest = hashlib.file_digest(opened, "sha256").hexdigest()
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
     yield
     check_is_file(path)
     after = path.stat()

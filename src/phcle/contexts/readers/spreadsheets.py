@@ -5,14 +5,13 @@ from __future__ import annotations
 import warnings
 import zipfile
 from collections.abc import Iterator
-from datetime import date, datetime, time
+from datetime import datetime, time
 from pathlib import Path
 from typing import Any
 
-from phcle.contexts.labels import normal
+from phcle.contexts.labels import as_cell
 from phcle.errors import FileError, did_you_mean, some
-from phcle.files.decompression import refuse_bomb
-from phcle.files.writing import check_is_file
+from phcle.files.reading import check_is_file, refuse_bomb
 
 
 def sheet_rows(path: Path, sheet: str | None = None) -> Iterator[tuple[int, list[str]]]:
@@ -80,23 +79,17 @@ def _refuse_bomb(path: Path) -> None:
             f"{path}: is not an Excel workbook (.xlsx), or it is damaged; save it as "
             ".xlsx or .csv."
         ) from error
-    refuse_bomb(str(path), path.stat().st_size, unpacked)
+    refuse_bomb(path, unpacked)
 
 
 def _as_cell(value: Any) -> str:
     """Convert a value to a text cell; whole numbers have no decimals.
 
-    >>> [_as_cell(x) for x in (None, True, 2.0, 0.5, " word ", date(2021, 5, 3))]
+    >>> [_as_cell(x) for x in (None, True, 2.0, 0.5, " word ", datetime(2021, 5, 3))]
     ['', 'true', '2', '0.5', 'word', '2021-05-03']
     """
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     if isinstance(value, datetime) and value.time() == time():
         return value.date().isoformat()
-    if isinstance(value, (date, datetime)):
-        return value.isoformat(sep=" ") if isinstance(value, datetime) else str(value)
-    return normal(str(value)).strip()
+    return as_cell(value)

@@ -179,7 +179,7 @@ def _child_and_parent(table: TableFile) -> dict[str, int]:
 
 def _not_found(table: TableFile, kind: str, missing: Sequence[str]) -> FileError:
     """What is missing, and what to type."""
-    wanted = [role for role in ROLES[kind] if role != "weight"]
+    wanted = [role for role in ROLES[kind] if role not in ("weight", "relation")]
     titles = zip(wanted, chain(table.header, repeat("COLUMN")), strict=False)
     spelled = ",".join(f"{role}={title}" for role, title in titles)
     return FileError(

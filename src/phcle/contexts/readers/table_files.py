@@ -7,9 +7,9 @@ remarks (what was done) and faults (what is wrong), and raises all faults togeth
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from pathlib import Path
 
 from phcle.contexts.match_report import SYNONYM_TITLES
@@ -189,6 +189,22 @@ class TableFile:
         repeated = sorted(x for x, n in Counter(self.header).items() if n > 1)
         if repeated:
             self.fault(line, f"two columns are called {some(repeated)}; rename one.")
+
+    def titled(self, titles: Sequence[str]) -> TableFile:
+        """Return the table with a header before its first line, which is a row.
+
+        Parameters
+        ----------
+        titles : sequence of str
+            The header.
+
+        Returns
+        -------
+        TableFile
+            The table with one row more.
+        """
+        header = (self._top, list(titles))
+        return replace(self, source=lambda: chain([header], self.source()))
 
     def where(self, line: int) -> str:
         """Name a place in the file, for messages.

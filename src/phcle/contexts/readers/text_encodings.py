@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from phcle.errors import FileError, OptionError
-from phcle.files.writing import open_file
+from phcle.files.reading import open_file
 
 BLOCK = 1 << 20
 """Bytes that are looked at in one go."""
@@ -128,12 +128,10 @@ def find_encoding(path: Path, asked: str | None = None) -> TextEncoding:
         return TextEncoding(
             {"utf-16": "utf-16-le", "utf-8-sig": "utf-8"}.get(name, name)
         )
-    if _is_utf8(path):
-        return TextEncoding(_utf16_without_mark(path) or "utf-8")
     without_mark = _utf16_without_mark(path)
     if without_mark:
         return TextEncoding(without_mark)
-    return _by_words(path)
+    return TextEncoding("utf-8") if _is_utf8(path) else _by_words(path)
 
 
 def _blocks(path: Path) -> Iterator[bytes]:

@@ -13,7 +13,7 @@ import numpy as np
 from phcle.arrays import Floats
 from phcle.contexts.labels import normal
 from phcle.errors import ContextWarning, FileError, some
-from phcle.files.writing import open_file
+from phcle.files.reading import open_file
 
 BOM = b"\xef\xbb\xbf"
 SIZES = re.compile(r"([0-9]{1,18}) +([0-9]{1,18}) *\r?\n?")

@@ -19,8 +19,7 @@ import scipy.sparse as sp
 from phcle.contexts.labels import normal
 from phcle.contexts.readers.parquet import check_parquet
 from phcle.errors import ContextError, FileError, some
-from phcle.files.decompression import check_gzip
-from phcle.files.writing import check_is_file
+from phcle.files.reading import check_gzip, check_is_file
 
 Counts = tuple[tuple[str, ...], sp.csr_array]
 

@@ -12,27 +12,39 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle.contexts.data_frames import as_row, rows_of
-from phcle.contexts.labels import as_label, index_of
+from phcle.contexts.labels import as_label, index_of, positions_of
+from phcle.contexts.relational.links import LabelLinks
 from phcle.errors import ContextError, ContextWarning, OptionError
 
 Counts = tuple[tuple[str, ...], sp.csr_array]
 
+FORMS = "(label, label) or (label, label, weight), or triples (head, relation, tail)"
+"""What the rows of a graph look like."""
+
 
 def count_edges(
-    edges: Iterable[Sequence[Any]], *, name: str, directed: bool, self_loops: bool
-) -> Counts:
+    edges: Iterable[Sequence[Any]],
+    *,
+    name: str,
+    directed: bool,
+    self_loops: bool,
+    are_triples: bool | None = None,
+) -> tuple[tuple[str, ...], sp.csr_array, LabelLinks | None]:
     """Sum the weights of edges into a square matrix.
 
     Parameters
     ----------
     edges : iterable of tuples, or data frame
-        Rows `(label, label)` or `(label, label, weight)`.
+        Rows `(label, label)` or `(label, label, weight)`, or triples `(head, relation,
+        tail)`.
     name : str
         Name of the context, for messages.
     directed : bool
         Count an edge only from its first label to its second.
     self_loops : bool
-        Accept edges from a label to itself.
+        Keep edges from a label to itself.
+    are_triples : bool, optional
+        Whether the rows are triples; by default if most third cells are texts.
 
     Returns
     -------
@@ -40,24 +52,79 @@ def count_edges(
         The labels in order of first appearance.
     counts : csr_array of shape (labels, labels)
         The sums of weights.
+    links : LabelLinks or None
+        The links of each relation, if there are relations.
     """
     weights: defaultdict[tuple[str, str], float] = defaultdict(float)
-    table = rows_of(edges, "edges", f"context {name!r}")
+    links: list[tuple[str, str, str, float]] = []
+    n_loops = 0
+    table = [
+        as_row(
+            edge,
+            (3,) if are_triples else (2, 3),
+            FORMS,
+            f"context {name!r}, edge {number}",
+        )
+        for number, edge in enumerate(rows_of(edges, "edges", f"context {name!r}"), 1)
+    ]
+    if are_triples is None:
+        last = [edge[2] for edge in table if len(edge) == 3]
+        are_triples = 2 * sum(map(_is_text, last)) > len(last)
     for number, edge in enumerate(table, 1):
         where = f"context {name!r}, edge {number}"
-        edge = as_row(edge, (2, 3), "(label, label) or (label, label, weight)", where)
+        relation = ""
+        if are_triples and len(edge) == 3:
+            relation = as_label(edge[1], where, "relation")
+            edge = (edge[0], edge[2])
         one, other = as_label(edge[0], where), as_label(edge[1], where)
         if one == other and not self_loops:
-            raise ContextError(
-                f"{where}: {one!r} is joined to itself; remove the edge, or use "
-                "self_loops=True."
-            )
-        weight = _weight(edge[2] if len(edge) == 3 else 1.0, where)
+            n_loops += 1
+            continue
+        weight = _weight(edge[2] if len(edge) > 2 else 1.0, where)
         weights[one, other] += weight
         if not directed and one != other:
             weights[other, one] += weight
+        links.append((one, other, relation, weight))
+    if n_loops:
+        warnings.warn(
+            f"context {name!r}: {n_loops} of {len(table)} edges link a label to "
+            "itself and are left out.",
+            ContextWarning,
+            stacklevel=3,
+        )
     labels = tuple(dict.fromkeys(end for pair in weights for end in pair))
-    return labels, _matrix(weights, index_of(labels), index_of(labels))
+    index = index_of(labels)
+    return labels, _matrix(weights, index, index), _links(links, labels)
+
+
+def _is_text(cell: Any) -> bool:
+    """Whether a cell is a label and cannot be meant as a weight."""
+    try:
+        float(cell)
+    except ValueError:
+        return True
+    except (TypeError, OverflowError):
+        pass
+    return False
+
+
+def _links(
+    links: Sequence[tuple[str, str, str, float]], labels: tuple[str, ...]
+) -> LabelLinks | None:
+    """Links by position; None if no edge has a relation."""
+    relations = tuple(dict.fromkeys(relation for _, _, relation, _ in links))
+    if not any(relations):
+        return None
+    sources, targets, kinds, weights = zip(*links, strict=True)
+    at, kind_at = index_of(labels), index_of(relations)
+    return LabelLinks(
+        labels,
+        relations,
+        positions_of(sources, at),
+        positions_of(targets, at),
+        positions_of(kinds, kind_at),
+        np.array(weights, dtype=np.float64),
+    )
 
 
 def count_annotations(rows: Iterable[Sequence[Any]], *, name: str) -> Counts:

@@ -33,6 +33,7 @@ from phcle.contexts.matrices import (
 )
 from phcle.contexts.relational import annotation_tables, cooccurrence
 from phcle.contexts.relational.hierarchy import HierarchyCounts
+from phcle.contexts.relational.links import LabelLinks
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.contexts.terms import UNITS
 from phcle.errors import ContextError, ContextWarning, check_choice, some
@@ -69,6 +70,8 @@ class RelationalContext(Context):
         embedding later are counted in the same way.
     role : {"counts", "family", "both", "auto"}, default "counts"
         What the fit makes of a hierarchy or graph; see `from_hierarchy`.
+    triples : LabelLinks, optional
+        The links that were counted, if they are of several relations.
 
     Examples
     --------
@@ -85,6 +88,7 @@ class RelationalContext(Context):
     counts: sp.csr_array
     hierarchy: HierarchyCounts | None = None
     role: str = "counts"
+    triples: LabelLinks | None = None
 
     kind = "relational"
     order = 0
@@ -108,8 +112,15 @@ class RelationalContext(Context):
         if self.hierarchy is not None:
             return TreeKinship(self.hierarchy.hierarchy)
         if same_names(self.columns, self.labels):
-            return GraphKinship(self.labels, self.counts)
+            return GraphKinship(self.labels, self.counts, self.triples)
         return None
+
+    @property
+    def links(self) -> LabelLinks | None:
+        """Links between labels: triples, or counts of labels with labels."""
+        if self.triples is not None or self.hierarchy is not None:
+            return self.triples
+        return LabelLinks.between(self.labels, self.columns, self.counts)
 
     @property
     def may_have_gaps(self) -> bool:
@@ -246,6 +257,7 @@ class RelationalContext(Context):
             sp.csr_array(counts),
             self.hierarchy,
             self.role,
+            self.triples,
         )
 
     @property
@@ -261,10 +273,11 @@ class RelationalContext(Context):
             recipe = replace(self.hierarchy, hierarchy=tree)
             kept = tuple(dict.fromkeys(labels))
             return _from_hierarchy_counts(recipe, kept, self.name, self.role)
+        triples = None if self.triples is None else self.triples.renamed(spellings)
         is_square = self.columns == self.labels
         if len(set(labels)) == len(labels):
             columns = labels if is_square else self.columns
-            return replace(self, labels=labels, columns=columns)
+            return replace(self, labels=labels, columns=columns, triples=triples)
         sums = merging_matrix(labels)
         counts = sp.csr_array(sums @ self.counts)
         if is_square:
@@ -274,7 +287,9 @@ class RelationalContext(Context):
                 counts.eliminate_zeros()
         kept = tuple(dict.fromkeys(labels))
         columns = kept if is_square else self.columns
-        return replace(self, labels=kept, columns=columns, counts=counts)
+        return replace(
+            self, labels=kept, columns=columns, counts=counts, triples=triples
+        )
 
     def naming_also(self, others: Iterable[str]) -> RelationalContext:
         """Add labels that are nodes of the hierarchy.
@@ -402,17 +417,18 @@ class RelationalContext(Context):
         Parameters
         ----------
         edges : iterable of tuples, or data frame
-            Rows `(label, label)` or `(label, label, weight)`. The default weight is 1,
-            and the weights of repeated edges add up. A data frame has the columns
-            `source`, `target` and optionally `weight`. Other titles are guessed, with a
-            warning.
+            Rows `(label, label)` or `(label, label, weight)`, or triples of texts; see
+            `from_triples`. The default weight is 1, and the weights of repeated edges
+            add up. A data frame has the columns `source`, `target` and optionally
+            `weight`. Other titles are guessed, with a warning.
         name : str, default "edges"
             Name of the context.
         directed : bool, default False
             Count an edge only from its first label to its second. By default it counts
             in both directions.
         self_loops : bool, default False
-            Accept edges from a label to itself. By default they are an error.
+            Keep edges from a label to itself. By default they are left out with a
+            warning.
         role : {"auto", "counts", "family", "both"}, default "auto"
             Count edges, or pull the vectors of neighbours together; see
             `from_hierarchy`.
@@ -431,10 +447,43 @@ class RelationalContext(Context):
                [1., 0., 3.],
                [0., 3., 0.]])
         """
-        labels, counts = cooccurrence.count_edges(
+        labels, counts, triples = cooccurrence.count_edges(
             edges, name=name, directed=directed, self_loops=self_loops
         )
-        return cls(name, labels, labels, counts, role=role)
+        return cls(name, labels, labels, counts, role=role, triples=triples)
+
+    @classmethod
+    def from_triples(
+        cls, triples: Iterable[Sequence[Any]], *, name: str = "triples"
+    ) -> RelationalContext:
+        """Make a context from the triples of a knowledge graph.
+
+        They count like edges. Each link also keeps its relation and direction, because
+        relations differ in what they say about a label's values.
+
+        Parameters
+        ----------
+        triples : iterable of (head, relation, tail), or data frame
+            A data frame has the columns `head`, `relation` and `tail`. A triple that
+            links a label to itself is left out with a warning.
+        name : str, default "triples"
+            Name of the context.
+
+        Returns
+        -------
+        RelationalContext
+            Labels against labels.
+
+        Examples
+        --------
+        >>> rhine = [("Rhine", "flows through", "Bonn"), ("Bonn", "in", "Germany")]
+        >>> RelationalContext.from_triples(rhine).links.relations
+        ('flows through', 'in')
+        """
+        labels, counts, links = cooccurrence.count_edges(
+            triples, name=name, directed=False, self_loops=False, are_triples=True
+        )
+        return cls(name, labels, labels, counts, role="auto", triples=links)
 
     @classmethod
     def from_annotations(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -17,20 +17,12 @@ from phcle.backends.row_blocks import Block
 from phcle.contexts.base.context import Context
 from phcle.contexts.base.fitted_context import FittedContext, warn_unknown_columns
 from phcle.contexts.column_update import ColumnUpdate
-from phcle.contexts.labels import as_names, index_of, same_names
-from phcle.contexts.matrices import check_array, check_number
-from phcle.contexts.reasons import (
-    AT,
-    HAS,
-    LACKS,
-    UNKNOWN,
-    Codes,
-    Evidence,
-    Pair,
-    Reasons,
-)
+from phcle.contexts.labels import as_names, index_of, positions_of, same_names
+from phcle.contexts.matrices import check_array, check_number, take_columns
+from phcle.contexts.reasons import AT, HAS, LACKS, UNKNOWN, Codes, Pair, Reasons
 from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.hierarchy import INSTEAD, HierarchyCounts
+from phcle.contexts.relational.links import LabelLinks, joined
 from phcle.contexts.relational.loss import (
     LogisticTerm,
     floor_on_device,
@@ -40,7 +32,7 @@ from phcle.contexts.relational.loss import (
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.contexts.terms import UNITS, Penalties, StartTarget, Term
 from phcle.errors import ContextError, PhcleWarning
-from phcle.files.tensor_store import TensorStore
+from phcle.files.container import TensorStore
 
 BELOW = 2.5
 """Pairs without a count start this far below no association, x = −log k. At 2.5, their
@@ -48,11 +40,6 @@ odds are a twelfth, so that the start already keeps unrelated labels apart."""
 
 RECIPE = ("kind", "decay", "radius", "labels_are_fixed")
 """Settings of a hierarchy's counts that a file stores."""
-
-
-def _no_counts() -> sp.csr_array:
-    """An empty matrix in place of the counts after the fit."""
-    return sp.csr_array((0, 0))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,7 +64,7 @@ class FittedRelational(FittedContext):
     column_mass: Floats
     total: float
     scale: float
-    counts: sp.csr_array = field(default_factory=_no_counts)
+    counts: sp.csr_array = field(default_factory=lambda: sp.csr_array((0, 0)))
     """D over the labels of a problem."""
 
     kind = "relational"
@@ -182,9 +169,8 @@ class FittedRelational(FittedContext):
         self, labels: Sequence[str], weight: float, factor: AnyFloats
     ) -> FittedRelational:
         data = None if self.data is None else self.data.on_columns(self.columns, labels)
-        return replace(
-            self, weight=weight, factor=factor, data=data, counts=_no_counts()
-        )
+        none = sp.csr_array((0, 0))
+        return replace(self, weight=weight, factor=factor, data=data, counts=none)
 
     @property
     def recipe(self) -> HierarchyCounts | None:
@@ -192,40 +178,14 @@ class FittedRelational(FittedContext):
         return None if self.data is None else self.data.hierarchy
 
     def pull(self, label: str, vector: AnyFloats, lam: Penalties) -> AnyFloats:
-        return np.asarray(self._pulls([label], vector[None], lam)[0][0])
-
-    def _pulls(
-        self, labels: Sequence[str], vectors: AnyFloats, lam: Penalties
-    ) -> tuple[AnyFloats, AnyFloats]:
-        """Pulls of labels, and their scaled counts: (labels, columns) each."""
         if self.data is None or not self.weight:
-            nothing = np.zeros((len(labels), len(self.columns)))
-            return nothing, nothing
-        counts = self.data.rows_for(labels).toarray() * self.scale
-        rate = lam.negatives * counts.sum(axis=1, keepdims=True) / self.total
+            return np.zeros(len(self.columns))
+        counts = self.data.rows_for([label]).toarray()[0] * self.scale
+        rate = lam.negatives * counts.sum() / self.total
         # Beyond 500, exp would overflow.
-        x = np.clip(vectors @ self.factor.T, -500, 500)
+        x = np.clip(vector @ self.factor.T, -500, 500)
         expected = (counts + rate * self.column_mass) / (1 + np.exp(-x))
-        return self.weight * (counts - expected), counts
-
-    def evidence(
-        self,
-        labels: Sequence[str],
-        vectors: AnyFloats,
-        lam: Penalties,
-        vectors_of: Callable[[Sequence[str]], AnyFloats | None],
-    ) -> Evidence:
-        """Pulls of all columns; the counts say which are the label's own."""
-        pulls, counts = self._pulls(labels, vectors, lam)
-        return Evidence(
-            title=self.verbs[1].removeprefix("is "),
-            names=self.columns,
-            pulls=pulls,
-            vectors=self.factor,
-            total=pulls @ self.factor,
-            weights=np.where(self._is_general, 0.0, counts),
-            own=np.zeros(len(labels)),
-        )
+        return np.asarray(self.weight * (counts - expected))
 
     @cached_property
     def _is_general(self) -> Flags:
@@ -286,11 +246,11 @@ class FittedRelational(FittedContext):
         self, context: Context | None, labels: Sequence[str]
     ) -> FittedRelational:
         counts = sp.csr_array((len(labels), len(self.columns)))
-        recipe = None
+        recipe = triples = None
         if context is not None:
             if not isinstance(context, RelationalContext):
                 raise self._other_kind()
-            recipe = self.recipe
+            recipe, triples = self.recipe, context.triples
             if recipe is not None and context.hierarchy is not None:
                 recipe = recipe.extended(context.hierarchy.hierarchy, name=self.name)
                 trained = () if self.data is None else self.data.labels
@@ -304,7 +264,12 @@ class FittedRelational(FittedContext):
         data = None
         if counts.nnz:
             data = RelationalContext(
-                self.name, as_names(labels), self.columns, counts, recipe
+                self.name,
+                as_names(labels),
+                self.columns,
+                counts,
+                recipe,
+                triples=triples,
             )
         return replace(self, data=data, counts=sp.csr_array(counts * self.scale))
 
@@ -317,6 +282,7 @@ class FittedRelational(FittedContext):
             self.columns,
             sp.csr_array(sp.vstack([self.data.counts, later.data.counts])),
             later.data.hierarchy or self.data.hierarchy,  # the later one has more edges
+            triples=joined(self.data.triples, later.data.triples),
         )
         return replace(self, data=data)
 
@@ -327,6 +293,8 @@ class FittedRelational(FittedContext):
         if self.data is not None:
             store.put_names("labels", self.data.labels)
             store.put_sparse("counts", self.data.counts)
+            if self.data.triples is not None:
+                self.data.triples.pack(store)
         if self.recipe is not None:
             store.put_names("nodes", self.recipe.hierarchy.nodes)
             store["edges"] = self.recipe.hierarchy.edges
@@ -346,6 +314,7 @@ class FittedRelational(FittedContext):
                 columns,
                 store.sparse("counts", len(columns)),
                 recipe,
+                triples=LabelLinks.unpack(store),
             )
         return cls(
             name=packed["name"],
@@ -395,13 +364,8 @@ def _on_columns(
     warn_unknown_columns(
         context.name, [c for c in context.columns if c not in position]
     )
-    at = np.array([position.get(column, -1) for column in context.columns])
-    used = np.flatnonzero(at >= 0)
-    pick = sp.csr_array(
-        (np.ones(len(used)), (used, at[used])),
-        shape=(len(context.columns), len(columns)),
-    )
-    return sp.csr_array(context.rows_for(labels) @ pick)
+    at = positions_of(columns, index_of(context.columns))
+    return take_columns(context.rows_for(labels), at)
 
 
 class _LogRatioTarget(StartTarget):

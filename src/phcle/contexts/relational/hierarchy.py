@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from phcle.contexts.labels import index_of
+from phcle.contexts.labels import index_of, positions_of
+from phcle.contexts.matrices import take_columns
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.errors import ContextWarning, OptionError, did_you_mean, some
 
@@ -142,13 +143,8 @@ class HierarchyCounts:
             at_fit = (label for label in trained if label in self.hierarchy.index)
             everyone = tuple(dict.fromkeys((*at_fit, *labels)))
         found, counts = KINDS[self.kind](self, everyone)
-        row, column = index_of(everyone), index_of(found)
-        kept = [(column[c], i) for i, c in enumerate(columns) if c in column]
-        at = np.array(kept, dtype=np.int64).reshape(-1, 2)
-        pick = sp.csr_array(
-            (np.ones(len(kept)), (at[:, 0], at[:, 1])), shape=(len(found), len(columns))
-        )
-        return sp.csr_array(counts[[row[label] for label in labels]] @ pick)
+        own = counts[positions_of(labels, index_of(everyone))]
+        return take_columns(own, positions_of(columns, index_of(found)))
 
 
 def _count_ancestors(recipe: HierarchyCounts, labels: Sequence[str]) -> Named:

@@ -16,14 +16,13 @@
   // The query of a URL; a key may be repeated.
   Phcle.query = (pairs) => new URLSearchParams(pairs).toString();
 
-  // Ask the server. While it prepares the answer (503), `waiting` is called with its
-  // message, and it is asked again every second until `signal` ends that.
-  Phcle.get = async function (path, pairs = [], { signal, waiting } = {}) {
+  // Ask the server. While it prepares the answer (503), it is asked again every second
+  // until `signal` ends that.
+  Phcle.get = async function (path, pairs = [], { signal } = {}) {
     const address = pairs.length ? `${path}?${Phcle.query(pairs)}` : path;
     for (;;) {
       const response = await fetch(address, { signal });
       if (response.status !== 503) return answer_of(response);
-      if (waiting) waiting((await response.json()).error.message);
       await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
     }
   };

@@ -4,7 +4,6 @@
   "use strict";
   const Phcle = root.Phcle;
   const element = Phcle.element;
-  const LOOK_MS = 1500;
   const place = document.getElementById("decisions");
   if (!place) return;
   const KEY = `phcle-decisions-${place.dataset.digest}`;
@@ -189,45 +188,23 @@
     return item;
   }
 
-  function show_suspicious(answer) {
-    const parts = [element("h2", {}, "Suspicious known cells")];
-    if (answer.state === "failed") parts.push(Phcle.failure(new Error(answer.message)));
-    if (answer.state === "running") {
-      const stop = () => Phcle.post("/api/suspicious/stop", "").then(show_suspicious);
-      parts.push(
-        element(
-          "p",
-          { role: "status" },
-          `Looking… ${answer.done} of ${answer.total} fits are done. It stops when you leave the page. `,
-          element("button", { type: "button", class: "button", onclick: stop }, "Stop"),
-        ),
-      );
-    }
-    if (answer.state === "waiting") parts.push(element("p", { role: "status" }, "Stopped."));
-    if (answer.state === "done") {
-      const n = answer.cells.length;
-      parts.push(
-        element(
-          "p",
-          { class: "quiet" },
-          n ? `${n.toLocaleString("en")} cells, the most suspicious first.` : "None stands out.",
-        ),
-        element("ol", { class: "gaps" }, ...answer.cells.slice(0, 200).map(suspicious)),
-      );
-    }
-    listed.replaceChildren(element("section", { class: "card" }, ...parts));
-  }
-
-  async function look(answer) {
-    show_suspicious(answer);
-    if (answer.state !== "running") return;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-    await look(await Phcle.get("/api/suspicious"));
+  function show_suspicious({ message, cells }) {
+    const n = cells.length;
+    const told = n ? `${n.toLocaleString("en")} cells, the most suspicious first.` : "None stands out.";
+    listed.replaceChildren(
+      element(
+        "section",
+        { class: "card" },
+        element("h2", {}, "Suspicious known cells"),
+        element("p", { class: "quiet", role: "status" }, message || told),
+        element("ol", { class: "gaps" }, ...cells.slice(0, 200).map(suspicious)),
+      ),
+    );
   }
 
   document.getElementById("suspect").addEventListener("click", () => {
     root.history.replaceState(null, "", "/complete");
-    Phcle.post("/api/suspicious/start", "").then(look).catch((error) => {
+    Phcle.get("/api/suspicious").then(show_suspicious).catch((error) => {
       listed.replaceChildren(Phcle.failure(error));
     });
   });

@@ -20,9 +20,8 @@
     colour: (context, column) => {
       if (colouring) colouring.abort(); // the visitor has gone on
       colouring = new AbortController();
-      const waiting = (message) => Phcle.map?.tell(`Preparing… ${message}`);
       const pairs = [["context", context], ["column", column]];
-      return Phcle.get("/api/colour", pairs, { signal: colouring.signal, waiting }).catch(
+      return Phcle.get("/api/colour", pairs, { signal: colouring.signal }).catch(
         (error) => {
           if (error.name === "AbortError") return new Promise(() => {}); // another one comes
           throw error;
@@ -65,9 +64,8 @@
         map.keep(null);
         return;
       }
-      const waiting = (message) => map.tell(message);
       const pairs = Phcle.filters.pairs(list);
-      const found = await Phcle.get("/api/rows", pairs, { signal: asked.signal, waiting });
+      const found = await Phcle.get("/api/rows", pairs, { signal: asked.signal });
       map.keep(Phcle.unpacked_array(`u4:${found.rows}`));
       map.tell(`${found.n.toLocaleString("en")} of ${found.total.toLocaleString("en")} labels.`);
     }
@@ -95,10 +93,9 @@
     const rows = element("div", { class: "map-rows" }, empty());
     const fetch_part = Phcle.table_part(rows, () => rows.firstElementChild, {
       open: (address) => fetch_part(address),
-      missing: (page, address) => {
-        const told = page.getElementById("preparing")?.textContent ?? "The table is not there.";
-        rows.replaceChildren(element("div", {}, element("p", { role: "status" }, told)));
-        if (page.getElementById("preparing")) setTimeout(() => fetch_part(address), LOOK_MS);
+      missing: () => {
+        const told = element("p", { role: "status" }, "The table is not there.");
+        rows.replaceChildren(element("div", {}, told));
       },
     });
     const { section } = map.add_panel("Table", "table", rows, () => map.show_rows());

@@ -9,7 +9,7 @@
 
   const fetch_part = Phcle.table_part(document.body, () => document.getElementById("part"), {
     open,
-    missing: () => root.location.reload(), // an error, or not ready: show that page
+    missing: () => root.location.reload(), // an error: show that page
   });
 
   function open(address) {

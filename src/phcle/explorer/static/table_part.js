@@ -5,7 +5,7 @@
   const Phcle = root.Phcle;
 
   // part() is the element that is replaced, open(address) is called when the visitor asks for
-  // another part, and missing(page) shows a page that has none, as it is not ready.
+  // another part, and missing() is called for a page that has none, as it shows an error.
   // Returns fetch_part(address).
   Phcle.table_part = function (host, part, { open, missing }) {
     let asked = null;
@@ -36,7 +36,7 @@
         const page = new DOMParser().parseFromString(await response.text(), "text/html");
         const next = page.getElementById("part");
         if (next) part().replaceWith(next);
-        else missing(page, address);
+        else missing();
       } catch (error) {
         if (error.name !== "AbortError") part().replaceChildren(Phcle.failure(error));
       }

@@ -246,11 +246,9 @@
       if (asked) asked.abort(); // the visitor has gone on
       asked = new AbortController();
       const mine = asked;
-      const waiting = (message) =>
-        host.replaceChildren(element("p", { class: "quiet", role: "status" }, `Preparing… ${message}`));
       host.setAttribute("aria-busy", "true");
       try {
-        const answer = await ask(list, { signal: mine.signal, waiting });
+        const answer = await ask(list, { signal: mine.signal });
         if (mine !== asked) return;
         for (const { bars } of answer.facets) {
           for (const { value, name } of bars) names.set(value, name);

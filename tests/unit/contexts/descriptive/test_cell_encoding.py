@@ -39,23 +39,6 @@ def test_numbers_come_back_as_they_were_and_gaps_as_nan(numbers, as_text):
     np.testing.assert_array_equal(values[:, 0], expected)
 
 
-@given(
-    st.lists(st.sampled_from(["red", "blue", "no", None, "light green"]), min_size=1)
-)
-@settings(deadline=None)
-def test_words_come_back_from_their_columns(words):
-    names, values = encode(x=[*words, "red"])  # one word that is no truth value
-    decoded = [
-        None if np.isnan(row).all() else names[int(np.argmax(row))].removeprefix("x=")
-        for row in values
-    ]
-    assert decoded == [*words, "red"]
-    known = ~np.isnan(values)
-    assert (known.all(axis=1) | ~known.any(axis=1)).all()
-    assert (np.nansum(values, axis=1)[known.all(axis=1)] == 1).all()
-    assert list(names) == sorted(set(names))
-
-
 @pytest.mark.parametrize("cell", UNKNOWN)
 def test_empty_cell_is_unknown_in_a_column_of_numbers_and_of_text(cell):
     _, numbers = encode(x=[1.5, cell])

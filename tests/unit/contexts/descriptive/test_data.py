@@ -299,13 +299,6 @@ def same_vectors(context, keyed, words):
     )
 
 
-def test_gensim_vectors_are_taken_word_by_word(keyed):
-    context = DescriptiveContext.from_vectors(keyed)
-    assert context.labels == ("cat", "dog", "fish")
-    assert not context.readable
-    same_vectors(context, keyed, context.labels)
-
-
 @pytest.mark.parametrize(("suffix", "binary"), [(".txt", False), (".bin", True)])
 def test_files_written_by_gensim_give_the_same_vectors(keyed, tmp_path, suffix, binary):
     path = tmp_path / f"vectors{suffix}"

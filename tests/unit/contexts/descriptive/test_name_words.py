@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from phcle import PHCLE, DescriptiveContext, fold_in, load, read_contexts
+from phcle import PHCLE, DescriptiveContext, fold_in, load
 from phcle.errors import ContextError
 
 JOBS = [
@@ -20,7 +20,7 @@ def fitted(**options):
         DescriptiveContext.from_tags(TAGS),
         DescriptiveContext.from_label_names(JOBS),
     ]
-    options = {"dim": 4, "choose": False, "calibrate": False, **options}
+    options = {"dim": 4, "choose": False, "completion": "none", **options}
     return PHCLE(**options).fit(contexts).embedding_
 
 
@@ -82,15 +82,3 @@ def test_a_new_label_is_placed_by_its_own_name(tmp_path, is_stored):
     near = embedding.joined(by_name).nearest("new", k=3)
     assert any("data" in label for label, _ in near)
     assert not np.allclose(by_id.vectors, by_name.vectors)
-
-
-def test_files_give_the_words_of_their_labels(tmp_path):
-    (tmp_path / "facts.csv").write_text("label,price\nn1,3\nn2,4\n")
-    (tmp_path / "names.csv").write_text("label,name\nn1,wine glass\nn2,glass\n")
-    found = read_contexts(
-        attributes=tmp_path / "facts.csv",
-        names=tmp_path / "names.csv",
-        label_words=True,
-    )
-    assert [c.name for c in found] == ["facts", "label words"]
-    assert "glass" in found[1].columns

@@ -39,7 +39,7 @@ def friends(role="family"):
 
 
 def fit(*contexts, **options):
-    return PHCLE(**{"dim": 3, "calibrate": False, **options}).fit(contexts)
+    return PHCLE(**{"dim": 3, "completion": "none", **options}).fit(contexts)
 
 
 def worst(embedding, again):
@@ -87,7 +87,7 @@ def test_families_cannot_weigh_more_than_one():
 def test_a_weight_of_zero_is_no_family():
     weights = {"tree": 0, "looks": 1}
     known = list(VALUES)
-    model = PHCLE(dim=3, calibrate=False, weights=weights, dtype="float64")
+    model = PHCLE(dim=3, completion="none", weights=weights, dtype="float64")
     with_tree = model.fit([tree(), table()], labels=known).embedding_
     alone = fit(table(), dtype="float64").embedding_
     one, other = (x.select(known).vectors for x in (with_tree, alone))
@@ -105,13 +105,6 @@ def test_back_ends_agree_and_repeat_the_same_bytes(role, dtype, backend_options)
     reference = fit(*contexts, **options, backend="numpy").embedding_
     similar = [x.vectors @ x.vectors.T for x in (one, reference)]
     assert np.allclose(*similar, rtol=1e-2, atol=1e-2 * abs(similar[1]).max())
-
-
-@pytest.mark.filterwarnings("ignore:not converged")
-def test_the_solver_of_the_paper_never_raises_the_objective(backend_options):
-    model = fit(tree(), table(), solver="paper", max_iter=50, **backend_options)
-    objective = [record["objective"] for record in model.history_]
-    assert all(np.diff(objective) <= 1e-5 * abs(objective[0]))
 
 
 # ---- fold-in ----

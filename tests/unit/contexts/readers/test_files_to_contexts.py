@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import pytest
 
 import phcle
-from phcle.errors import ContextError, FileError
+from phcle.errors import ContextWarning, FileError
 
 FILES = {
     "tree.csv": "child,parent\ncat,felid\nlion,felid\ndog,canid\nwolf,canid\n",
@@ -29,14 +27,30 @@ def zoo(tmp_path):
     return tmp_path
 
 
-def test_files_go_straight_into_a_fit(zoo):
-    contexts = phcle.read_contexts(
-        hierarchy=zoo / "tree.csv", attributes=str(zoo / "looks.csv")
-    )
-    assert [context.name for context in contexts] == ["tree", "looks"]
-    assert len(contexts) == 2
-    model = phcle.PHCLE(dim=2, calibrate=False).fit(contexts)
-    assert model.embedding_.labels == ("cat", "lion", "dog", "wolf")
+TRIPLES = "lion\teats\tdog\nwolf\teats\tcat\nlion\tlikes\tlion\ndog\tlikes\tcat\n"
+
+
+@pytest.mark.parametrize("header", ["", "head\trelation\ttail\n"])
+def test_triples_need_no_header(zoo, header):
+    (zoo / "graph.tsv").write_text(header + TRIPLES)
+    with pytest.warns(ContextWarning, match="1 of 4 edges link a label to itself"):
+        (graph,) = phcle.read_contexts(edges=zoo / "graph.tsv")
+    assert graph.links.relations == ("eats", "likes")
+    assert set(graph.labels) == {"lion", "dog", "wolf", "cat"}
+
+
+def test_columns_of_triples_may_be_named(zoo):
+    (zoo / "graph.csv").write_text("food,eater,how\ndog,lion,hunts\ncat,wolf,hunts\n")
+    columns = "source=eater,relation=how,target=food"
+    (graph,) = phcle.read_contexts(edges=f"{zoo / 'graph.csv'}:{columns}")
+    assert graph.links.relations == ("hunts",)
+    assert graph.links.names[graph.links.source[0]] == "lion"
+
+
+def test_an_empty_cell_of_a_triple_is_a_fault(zoo):
+    (zoo / "graph.csv").write_text("head,relation,tail\nlion,,dog\n")
+    with pytest.raises(FileError, match="line 2: relation is empty"):
+        phcle.read_contexts(edges=zoo / "graph.csv")
 
 
 def test_labels_and_names_are_read_along(zoo):
@@ -52,22 +66,6 @@ def test_labels_and_names_are_read_along(zoo):
     assert found[1].labels == ("cat", "lion")
 
 
-def test_sources_have_the_hash_and_size_of_every_file(zoo):
-    found = phcle.read_contexts(
-        hierarchy={"animals": zoo / "tree.csv"}, names=zoo / "names.csv"
-    )
-    tree, names = found.sources
-    assert (tree.kind, tree.name, tree.path) == (
-        "hierarchy",
-        "animals",
-        zoo / "tree.csv",
-    )
-    content = FILES["tree.csv"].encode()
-    assert tree.sha256 == hashlib.sha256(content).hexdigest()
-    assert tree.size == len(content)
-    assert (names.kind, names.path.name) == ("names", "names.csv")
-
-
 def test_a_file_that_changes_while_it_is_read_is_refused(zoo, monkeypatch):
     path, looks = zoo / "tree.csv", phcle.RelationalContext.from_hierarchy
 
@@ -78,15 +76,3 @@ def test_a_file_that_changes_while_it_is_read_is_refused(zoo, monkeypatch):
     monkeypatch.setattr(phcle.RelationalContext, "from_hierarchy", change_and_look)
     with pytest.raises(FileError, match=r"tree\.csv: changed while it was read"):
         phcle.read_contexts(hierarchy=path)
-
-
-def test_two_contexts_of_one_name_are_refused_with_a_remedy(zoo):
-    with pytest.raises(ContextError, match=r"both be the context 'tree'.*NAME="):
-        phcle.read_contexts(
-            hierarchy=zoo / "tree.csv", attributes={"tree": zoo / "looks.csv"}
-        )
-
-
-def test_no_file_at_all_is_refused():
-    with pytest.raises(ContextError, match="give at least one of hierarchy, edges"):
-        phcle.read_contexts()

@@ -23,15 +23,6 @@ def edges_of(path):
     return [(tree.nodes[child], tree.nodes[parent]) for child, parent in tree.edges]
 
 
-def tags_of(path):
-    context, _ = read("tags", path)
-    rows = context.values.toarray()
-    return {
-        label: {context.columns[i] for i in row.nonzero()[0]}
-        for label, row in zip(context.labels, rows, strict=True)
-    }
-
-
 @pytest.fixture
 def write(tmp_path):
     """Write a file and return its path."""
@@ -47,11 +38,6 @@ def write(tmp_path):
 def test_hierarchy_edges_are_found_by_column_name(write):
     path = write("parent,note,Child\nfelid,tame,cat\nfelid,,lion\n")
     assert edges_of(path) == [("cat", "felid"), ("lion", "felid")]
-
-
-def test_empty_tag_says_that_a_label_has_none(write):
-    path = write("label,tag\ncat,fur\ncat,tame\nfish,\n")
-    assert tags_of(path) == {"cat": {"fur", "tame"}, "fish": set()}
 
 
 def test_empty_text_is_unknown(write):
@@ -75,15 +61,6 @@ def test_labels_are_lines_and_empty_lines_are_skipped(write):
     path = write("cat\r\n\r\nsiamese, cat\r\n", "ids.txt")
     tags = write("label,tag\ncat,tame\n")
     assert read_contexts(tags=tags, labels=path).labels == ("cat", "siamese, cat")
-
-
-def test_vectors_are_looked_up_by_id_and_by_spellings_of_the_name(write):
-    path = write("n1 1 0\negyptian_cat 0 1\nunwanted 5 5\n", "glove.txt")
-    names = write("label,name\nn1,tabby\nn2,Egyptian cat\nn3,violin\n", "names.csv")
-    labels = write("n1\nn2\nn3\n", "ids.txt")
-    context, _ = read("vectors", path, names=names, labels=labels)
-    assert context.labels == ("n1", "n2")
-    np.testing.assert_array_equal(context.values, [[1, 0], [0, 1]])
 
 
 @pytest.mark.parametrize(
@@ -114,13 +91,11 @@ def test_harmless_differences_between_files_are_accepted(write, name, content):
     ("content", "message"),
     [
         ("", r"is empty; a header and rows were expected"),
-        ("child,parent\n", r"has a header but no rows"),
         ("kid,above,x\na,b,\n", r"hierarchy table.csv:child=kid,parent=above"),
         ("one,other\na,b\nb,c\n", r"'child', 'parent' are not in its header"),
         ("child,parent\na,b\nc\n", r"line 3: has 1 cells, but the header has 2"),
         ("child,parent\na,b,c\n", r"line 2: has 3 cells, but the header has 2"),
         ("child,parent\n,b\n", r"line 2: child is empty"),
-        ("child,parent,parent\na,b,c\n", r"two columns are called 'parent'"),
         ("child,parent,\na,b,c\n", r"line 1: column 3 has no name"),
         (
             'child,parent\na,"b\n',

@@ -76,9 +76,9 @@ def test_edge_frame_is_read_by_column_names_or_else_by_position():
         ),
         *(
             ([("a", "b", x)], f"edge 1: a weight must be a finite number.*{x}")
-            for x in (-1, np.nan, np.inf, "heavy", None)
+            for x in (-1, np.nan, np.inf, "nan", None)
         ),
-        ([("a", "b"), ("c", "c")], "edge 2: 'c' is joined to itself.*self_loops"),
+        ([("a", "b", 1), ("b", "c", "heavy")], "edge 2: a weight must be.*heavy"),
         ([("a", " ")], "'edges', edge 1: the label is empty"),
         ([], "'edges' is empty"),
         ([("a", "b", 0)], "'edges' is empty"),
@@ -91,9 +91,66 @@ def test_what_is_no_list_of_edges_is_refused(edges, message):
         RelationalContext.from_edges(edges)
 
 
+def test_edges_of_a_label_to_itself_are_left_out_and_counted():
+    edges = [("a", "b"), ("c", "c"), ("a", "a")]
+    with pytest.warns(ContextWarning, match="2 of 3 edges link a label to itself"):
+        context = RelationalContext.from_edges(edges)
+    assert cells(context) == {("a", "b"): 1.0, ("b", "a"): 1.0}
+
+
 def test_self_loops_count_where_they_are_meant():
     loops = RelationalContext.from_edges([("a", "b"), ("c", "c")], self_loops=True)
     assert cells(loops)["c", "c"] == 1.0
+
+
+# Triples
+
+TRIPLES = [("Bonn", "in", "NRW"), ("Bonn", "on", "Rhine"), ("Kiel", "in", "Holstein")]
+
+
+def named(links):
+    """Links as triples."""
+    ends = zip(links.source, links.relation, links.target, strict=True)
+    return [(links.names[a], links.relations[r], links.names[b]) for a, r, b in ends]
+
+
+def test_triples_count_like_edges_and_keep_relation_and_direction():
+    context = RelationalContext.from_triples(TRIPLES)
+    edges = RelationalContext.from_edges([(a, b) for a, _, b in TRIPLES])
+    assert cells(context) == cells(edges)
+    assert named(context.links) == TRIPLES
+
+
+def test_edges_with_texts_in_third_place_are_triples():
+    assert named(RelationalContext.from_edges(TRIPLES).links) == TRIPLES
+
+
+def test_numbers_in_third_place_are_labels_only_where_triples_are_said():
+    rows = [(1, 0, 2), (2, 1, 3)]
+    as_triples = RelationalContext.from_triples(rows)
+    assert named(as_triples.links) == [("1", "0", "2"), ("2", "1", "3")]
+    assert cells(RelationalContext.from_edges(rows))["2", "1"] == 3.0
+
+
+def test_frame_of_triples_is_read_by_column_names():
+    frame = pd.DataFrame(TRIPLES, columns=["source", "relation", "target"])
+    context = RelationalContext.from_triples(frame[["target", "relation", "source"]])
+    assert named(context.links) == TRIPLES
+
+
+def test_renamed_triples_keep_their_links():
+    context = RelationalContext.from_triples(TRIPLES).renamed({"Bonn": "Kiel"})
+    assert named(context.links)[1] == ("Kiel", "on", "Rhine")
+    assert set(context.labels) == set(context.links.names)
+
+
+def test_only_counts_of_labels_with_labels_are_links():
+    plain = RelationalContext.from_edges([("a", "b")], directed=True)
+    assert named(plain.links) == [("a", "", "b")]
+    words = RelationalContext.from_text(["a cat and a cat"], ["cat"])
+    tree = RelationalContext.from_hierarchy([("cat", "felid"), ("lion", "felid")])
+    assert words.links is None
+    assert tree.links is None
 
 
 # Annotations

@@ -231,12 +231,6 @@ def test_ancestor_counts_match_networkx(edges, decay):
     assert counted(edges, labels, decay=decay) == pytest.approx(expected)
 
 
-def test_node_above_a_single_label_is_no_column():
-    context = RelationalContext.from_hierarchy(PETS)
-    assert "wild" not in context.columns  # above the wolf alone
-    assert set(context.columns) == {"pet", "canine", "animal"}
-
-
 @given(dags(), st.sampled_from([None, 1.0]), st.sampled_from([None, 2]), st.booleans())
 @settings(deadline=None, max_examples=60)
 def test_path_counts_match_brute_force(edges, decay, radius, leaves_only):
@@ -252,23 +246,11 @@ def test_path_counts_match_brute_force(edges, decay, radius, leaves_only):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@given(edges=dags(), shuffle=st.randoms(use_true_random=False))
-@settings(deadline=None, max_examples=20)
-def test_counts_do_not_depend_on_the_order_of_labels(kind, edges, shuffle):
-    labels = list(Hierarchy.from_edges(edges).nodes)
-    other = labels.copy()
-    shuffle.shuffle(other)
-    assert counted(edges, labels, kind=kind) == pytest.approx(
-        counted(edges, other, kind=kind)
-    )
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_a_label_counted_later_is_placed_like_its_sibling(kind):
     edges = [(f"{node}{i}", node) for node in "abc" for i in range(4)]
     edges += [(node, "top") for node in "abc"]
     tree = RelationalContext.from_hierarchy(edges, kind=kind, name="tree")
-    fitted = PHCLE(dim=3, calibrate=False).fit(tree).embedding_
+    fitted = PHCLE(dim=3, completion="none").fit(tree).embedding_
     again = fold_in(fitted, RelationalContext.from_hierarchy(edges, name="tree"))
     np.testing.assert_allclose(again.vectors, fitted.vectors, rtol=1e-3, atol=1e-3)
     new = RelationalContext.from_hierarchy([("new", "b")], name="tree")

@@ -30,7 +30,7 @@ def counts():
 
 
 def fitted(context):
-    return PHCLE(**OPTIONS, choose=False, calibrate=False).fit([context]).embedding_
+    return PHCLE(**OPTIONS, choose=False, completion="none").fit([context]).embedding_
 
 
 PROCESSES = """

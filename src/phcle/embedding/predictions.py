@@ -1,0 +1,382 @@
+"""What is predicted for every cell of a table, as the file stores it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from phcle.arrays import Flags, Ints
+from phcle.contexts.base.predicting_context import PredictingContext
+from phcle.contexts.matrices import check_array, check_number
+from phcle.embedding.held_out import HeldOut
+from phcle.embedding.tag_curves import TagCurve
+from phcle.errors import ContextError
+from phcle.files.container import TensorStore
+
+Singles = npt.NDArray[np.float32]
+Halves = npt.NDArray[np.float16]
+
+REASONS = 3
+"""Labels that are named as the reason of a prediction."""
+
+READ = ("step", "low", "high")
+"""A number and the ends of its interval, in steps of the table's scale."""
+
+BY_LABEL = ("is_known", *READ, "shares", "because", "because_share")
+"""Arrays with a row for each label."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mix:
+    """How much each reader counts for each field.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The readers.
+    weights : array of shape (2, fields, readers)
+        Their weights for labels with known cells, and for other labels.
+    """
+
+    names: tuple[str, ...]
+    weights: Singles
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What is predicted for a table of numbers, categories and truth values.
+
+    Gaps hold predictions; known cells what was predicted for them without them.
+
+    Attributes
+    ----------
+    is_known : array of bool of shape (labels, fields)
+        Cells that the table knows.
+    step, low, high : arrays of shape (labels, fields)
+        Numbers and their intervals, in steps of the table's scale; NaN elsewhere.
+    shares : array of shape (labels, columns)
+        Probabilities of values of categories, and of a yes; NaN elsewhere.
+    because : array of int of shape (labels, fields, 3)
+        Rows of the labels that speak most for a gap.
+    because_share : array of shape (labels, fields, 3)
+        Their shares; 0 where there is none.
+    mix : Mix
+        Weights of the readers.
+    held : HeldOut
+        What fits said of known cells without them.
+    """
+
+    is_known: Flags
+    step: Singles
+    low: Singles
+    high: Singles
+    shares: Halves
+    because: npt.NDArray[np.int32]
+    because_share: Halves
+    mix: Mix
+    held: HeldOut
+
+    @classmethod
+    def nothing(cls, table: PredictingContext, known: Flags, held: HeldOut) -> Self:
+        """Make predictions of a table before any reader was asked.
+
+        Parameters
+        ----------
+        table : PredictingContext
+            The table.
+        known : array of bool of shape (labels, fields)
+            What the table knows.
+        held : HeldOut
+            What fits said of known cells without them.
+
+        Returns
+        -------
+        Predictions
+            Nothing but what is known.
+        """
+        n, n_fields = known.shape
+        step, low, high = (np.full((n, n_fields), np.nan, np.float32) for _ in READ)
+        return cls(
+            known,
+            step,
+            low,
+            high,
+            np.full((n, len(table.columns)), np.nan, np.float16),
+            np.zeros((n, n_fields, REASONS), np.int32),
+            np.zeros((n, n_fields, REASONS), np.float16),
+            Mix((), np.zeros((2, n_fields, 0), np.float32)),
+            held,
+        )
+
+    def __len__(self) -> int:
+        return len(self.is_known)
+
+    def take(self, rows: Ints) -> Self:
+        """Return the predictions of some labels; reasons stay rows of all labels.
+
+        Parameters
+        ----------
+        rows : array of int
+            Rows of the labels.
+
+        Returns
+        -------
+        Predictions
+            Those of these labels.
+        """
+        parts: dict[str, Any] = {x: getattr(self, x)[rows] for x in BY_LABEL}
+        return replace(self, **parts)
+
+    def joined(self, later: Self) -> Self:
+        """Append the predictions of labels that were added.
+
+        Parameters
+        ----------
+        later : predictions of the same table
+            Those of the labels that were added.
+
+        Returns
+        -------
+        Predictions
+            All of them.
+        """
+        both: dict[str, Any] = {
+            x: np.concatenate([getattr(self, x), getattr(later, x)]) for x in BY_LABEL
+        }
+        return replace(self, **both)
+
+    def pack(self, store: TensorStore, table: PredictingContext) -> dict[str, Any]:
+        """Put the predictions into the store of a file; the table tells what is known.
+
+        Numbers hold no shares and classes no intervals, and reasons are those of gaps.
+
+        Parameters
+        ----------
+        store : TensorStore
+            The part of the file.
+        table : PredictingContext
+            The table.
+
+        Returns
+        -------
+        dict
+            What JSON holds of it.
+        """
+        is_number = _is_number(table)
+        for name in READ:
+            store[name] = getattr(self, name)[:, is_number]
+        store["shares"] = self.shares[:, ~table.is_number]
+        gaps = ~self.is_known
+        store["because"] = self.because[gaps]
+        store["because_share"] = self.because_share[gaps]
+        store["mix"] = self.mix.weights
+        self.held.pack(store)
+        return {"readers": list(self.mix.names)}
+
+    @classmethod
+    def unpack(
+        cls,
+        packed: Mapping[str, Any],
+        store: TensorStore,
+        table: PredictingContext,
+        known: Flags,
+    ) -> Self:
+        """Read what `pack` stored, and refuse what does not fit the table.
+
+        Parameters
+        ----------
+        packed : mapping
+            What `pack` returned.
+        store : TensorStore
+            The part of the file.
+        table : PredictingContext
+            The table.
+        known : array of bool of shape (labels, fields)
+            What the table knows.
+
+        Returns
+        -------
+        Predictions
+            What was stored.
+        """
+        held = HeldOut.unpack(store)
+        n, n_fields = known.shape
+        held.check(n, n_fields, len(table.columns))
+        found = cls.nothing(table, known, held)
+        is_number = _is_number(table)
+        where = f"the predictions of context {table.name!r}"
+        for name in READ:
+            _check_all_or_nan(store[name], (n, int(is_number.sum())), where)
+            getattr(found, name)[:, is_number] = store[name]
+        shape = (n, int((~table.is_number).sum()))
+        _check_all_or_nan(store["shares"], shape, where)
+        found.shares[:, ~table.is_number] = store["shares"]
+        gaps = ~known
+        n_gaps = int(gaps.sum())
+        because = store["because"]
+        check_array(because, (n_gaps, REASONS), where)
+        check_array(store["because_share"], (n_gaps, REASONS), where)
+        if because.dtype.kind != "i" or not ((because >= 0) & (because < n)).all():
+            raise ContextError(f"{where} name labels that are not there")
+        found.because[gaps] = because
+        found.because_share[gaps] = store["because_share"]
+        names = packed["readers"]
+        if not isinstance(names, list) or not all(isinstance(x, str) for x in names):
+            raise ContextError(f"{where} do not name their readers")
+        check_array(store["mix"], (2, n_fields, len(names)), where)
+        return replace(found, mix=Mix(tuple(names), store["mix"]))
+
+
+@dataclass(frozen=True, eq=False)
+class TagPredictions:
+    """What is predicted for a table of tags.
+
+    Attributes
+    ----------
+    chances : csr_array of shape (labels, tags)
+        Probabilities of at least 2 % of tags that are not known.
+    curve : TagCurve
+        Turns what the embedding says into probabilities.
+    """
+
+    chances: sp.csr_array
+    curve: TagCurve
+
+    def __len__(self) -> int:
+        return int(self.chances.shape[0])
+
+    def take(self, rows: Ints) -> TagPredictions:
+        """Return the predictions of some labels.
+
+        Parameters
+        ----------
+        rows : array of int
+            Rows of the labels.
+
+        Returns
+        -------
+        Predictions
+            Those of these labels.
+        """
+        return replace(self, chances=sp.csr_array(self.chances[rows]))
+
+    def joined(self, later: TagPredictions) -> TagPredictions:
+        """Append the predictions of labels that were added.
+
+        Parameters
+        ----------
+        later : predictions of the same table
+            Those of the labels that were added.
+
+        Returns
+        -------
+        Predictions
+            All of them.
+        """
+        both = sp.csr_array(sp.vstack([self.chances, later.chances]))
+        return replace(self, chances=both)
+
+    def pack(self, store: TensorStore, table: PredictingContext) -> dict[str, Any]:
+        """Put the predictions into the store of a file.
+
+        Parameters
+        ----------
+        store : TensorStore
+            The part of the file.
+        table : PredictingContext
+            The table.
+
+        Returns
+        -------
+        dict
+            What JSON holds of it.
+        """
+        store.put_sparse("chances", self.chances)
+        return {"curve": list(self.curve.weights)}
+
+    @classmethod
+    def unpack(
+        cls,
+        packed: Mapping[str, Any],
+        store: TensorStore,
+        table: PredictingContext,
+        known: Flags,
+    ) -> TagPredictions:
+        """Read what `pack` stored, and refuse what does not fit the table.
+
+        Parameters
+        ----------
+        packed : mapping
+            What `pack` returned.
+        store : TensorStore
+            The part of the file.
+        table : PredictingContext
+            The table.
+        known : array of bool of shape (labels, fields)
+            What the table knows.
+
+        Returns
+        -------
+        Predictions
+            What was stored.
+        """
+        where = f"the predictions of context {table.name!r}"
+        chances = store.sparse("chances", len(table.columns))
+        data = chances.data
+        if chances.shape[0] != len(known) or not ((data >= 0) & (data <= 1)).all():
+            raise ContextError(f"{where} are no probabilities of its tags")
+        weights = tuple(packed["curve"])
+        for weight in weights:
+            check_number(weight, f"the curve of {where}")
+        return cls(chances, TagCurve.of(weights))
+
+
+TablePredictions = Predictions | TagPredictions
+
+
+def known_fields(table: PredictingContext, labels: Sequence[str]) -> Flags:
+    """Tell which fields of a table are known of each label: (labels, fields).
+
+    Parameters
+    ----------
+    table : PredictingContext
+        The table.
+    labels : sequence of str
+        The labels.
+
+    Returns
+    -------
+    array of bool of shape (labels, fields)
+        What is known.
+    """
+    data = table.data
+    first = [field.at.start for field in table.fields]
+    known = np.zeros((len(labels), len(first)), dtype=bool)
+    if data is None:
+        return known
+    at = np.array([data.index.get(label, -1) for label in labels], dtype=np.int64)
+    own = np.zeros((len(data.labels), len(first)), dtype=bool)
+    if data.is_sparse and data.matrix.arrays[1] is None:
+        own[:] = True  # a tag that a listed label lacks is absent
+    else:
+        for number, column in enumerate(first):
+            own[:, number] = ~np.isnan(data.matrix.column(column))
+    known[at >= 0] = own[at[at >= 0]]
+    return known
+
+
+def _is_number(table: PredictingContext) -> Flags:
+    """Which fields are numbers."""
+    return np.array([field.kind == "number" for field in table.fields], dtype=bool)
+
+
+def _check_all_or_nan(values: Any, shape: tuple[int, ...], where: str) -> None:
+    """Refuse another shape, and infinite numbers; NaN is what nobody was asked."""
+    if values.dtype.kind != "f" or np.isinf(values).any():
+        raise ContextError(f"{where} must be finite numbers")
+    check_array(np.nan_to_num(values), shape, where)

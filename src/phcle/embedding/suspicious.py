@@ -1,0 +1,167 @@
+"""Known cells that are unlikely where they were predicted without themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from scipy.special import stdtr
+
+from phcle.answers import SuspiciousCell
+from phcle.arrays import Floats
+from phcle.contexts.base.predicting_context import PredictingContext
+from phcle.contexts.descriptive.fields import Field
+from phcle.embedding.complete import completable, warn_of_unpredicted
+from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.embedding.predictions import Predictions
+from phcle.embedding.read import TAIL, FamilyValues, read_stored
+from phcle.errors import check_choice
+
+UNLIKELY, SURPRISING = 0.5, 0.6
+"""A value is listed if its chance is below the first, and another value so much more
+likely that the second is left. Without it, every rare value would be listed."""
+
+LEAST = 0.001
+"""Least chance that is said: how thin tails are, few cells cannot tell."""
+
+ERRORS = 0.3
+"""How likely a number counts as wrong before it is looked at, beside right."""
+
+TAILS = 3.0
+"""Degrees of freedom of errors of numbers: real tables have more large errors than a
+normal distribution."""
+
+END = 1.6377
+"""Units of that distribution between the prediction and an end of the 80 % interval."""
+
+FAR = 2.0
+"""Numbers further from the mean of their column, in standard deviations, count as if
+they were this far."""
+
+
+def suspicious_cells(
+    embedding: LabelEmbedding,
+    *,
+    contexts: Iterable[str] | None = None,
+    columns: Iterable[str] | None = None,
+) -> list[SuspiciousCell]:
+    """Find known cells that are unlikely, as the fit predicted them without themselves.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        An embedding whose fit predicted gaps, in memory or loaded.
+    contexts : iterable of str, optional
+        Tables to look at; by default all with readable columns, but no tags and texts.
+    columns : iterable of str, optional
+        Columns to list; by default all.
+
+    Returns
+    -------
+    list of SuspiciousCell
+        The cells, the most suspicious first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from phcle import DescriptiveContext, PHCLE, suspicious_cells
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.normal(size=(100, 2)) @ rng.normal(size=(2, 10))
+    >>> truth += 0.3 * rng.normal(size=truth.shape)
+    >>> truth[7, 3] += 9.0
+    >>> labels = [f"label{i}" for i in range(100)]
+    >>> table = DescriptiveContext("sizes", labels, list("abcdefghij"), truth)
+    >>> found = suspicious_cells(PHCLE().fit(table).embedding_)
+    >>> found[0].label, found[0].column
+    ('label7', 'd')
+    """
+    tables = completable(embedding, contexts)
+    warn_of_unpredicted(embedding, tables)
+    titles = [field.title for table in tables for field in table.fields]
+    asked = None if columns is None else list(columns)
+    for title in asked or ():
+        check_choice("a column", title, titles)
+    groups = FamilyValues.groups_of(embedding)
+    scored: list[tuple[float, SuspiciousCell]] = []
+    for table in tables:
+        stored = read_stored(embedding, table)
+        if isinstance(stored, Predictions):
+            family = FamilyValues(embedding, table, groups)
+            for field in table.fields:
+                if asked is None or field.title in asked:
+                    scored += _of_field(embedding, table, field, stored, family)
+    return [cell for _, cell in sorted(scored, key=lambda x: x[0])]
+
+
+def _of_field(
+    embedding: LabelEmbedding,
+    table: PredictingContext,
+    field: Field,
+    stored: Predictions,
+    family: FamilyValues,
+) -> Iterator[tuple[float, SuspiciousCell]]:
+    """Unlikely cells of one field, with how surprising they are."""
+    number = table.fields.index(field)
+    rows = stored.held.rows[stored.is_known[stored.held.rows, number]]
+    own = table.of_field(field)
+    matrix = own.data.matrix
+    at = [own.data.index[embedding.labels[i]] for i in rows.tolist()]
+    known = np.column_stack([matrix.column(i) for i in range(len(own.columns))])[at]
+    low = high = None
+    if field.kind == "number":
+        step, *ends = (
+            getattr(stored, name)[rows, number].astype(np.float64)
+            for name in ("step", "low", "high")
+        )
+        truth = (own.on_fit_scale(known)[:, 0] - own.offset[0]) / own.scale[0]
+        deviation = float(truth.std()) or 1.0
+        reach = np.where(truth < step, step - ends[0], ends[1] - step)
+        size = np.maximum(reach / END, 1e-9 * deviation)
+        far = np.abs(truth - step) / size
+        chance = 2 * stdtr(TAILS, -far)
+        # Densities: of the value as predicted, and in the column. A wrong number may be
+        # anywhere, so one far from all others is no less suspicious.
+        spread = deviation * TAIL / END
+        usual = _density(np.minimum(np.abs(truth), FAR * deviation) / spread) / spread
+        right = _density(far) / size
+        surprise = right / (right + ERRORS * usual)
+        values = known[:, 0].tolist()
+        expected, low, high = (
+            own.in_units((x * own.scale[0] + own.offset[0])[:, None])[:, 0].tolist()
+            for x in (step, *ends)
+        )
+    else:
+        shares = stored.shares[rows, field.at].astype(np.float64)
+        if not field.values:
+            shares = np.hstack([1 - shares, shares])
+            truth = (known[:, 0] > 0.5).astype(np.int64)
+        else:
+            truth = known.argmax(axis=1)
+        names = field.values or (False, True)
+        chance = shares[np.arange(len(truth)), truth]
+        surprise = 1 - shares.max(axis=1) + chance
+        values = [names[i] for i in truth]
+        expected = [names[i] for i in shares.argmax(axis=1)]
+    is_listed = np.flatnonzero((chance < UNLIKELY) & (surprise < SURPRISING))
+    said = family.at(rows[is_listed], [field])[0] if len(is_listed) else []
+    for n, i in enumerate(is_listed.tolist()):
+        yield (
+            float(surprise[i]),
+            SuspiciousCell(
+                embedding.labels[rows[i]],
+                table.name,
+                field.title,
+                field.kind,
+                values[i],
+                expected[i],
+                None if low is None else low[i],
+                None if high is None else high[i],
+                max(float(chance[i]), LEAST),
+                said[n],
+            ),
+        )
+
+
+def _density(far: Floats) -> Floats:
+    """Density of errors, up to a factor."""
+    return np.asarray((1 + far**2 / TAILS) ** (-(TAILS + 1) / 2))

@@ -1,0 +1,158 @@
+"""Messages between linked labels, and where labels stand in a graph."""
+
+import numpy as np
+import pytest
+
+from phcle import RelationalContext
+from phcle.embedding.messages import (
+    Links,
+    by_folds,
+    links_between,
+    message_features,
+    structure,
+)
+
+NOTHING = np.zeros((300, 0))
+
+
+def both_ways(one, other, relation):
+    """Links that both ends hear; each direction is a relation of its own."""
+    return Links(
+        np.concatenate([one, other]),
+        np.concatenate([other, one]),
+        np.concatenate([2 * relation, 2 * relation + 1]),
+    )
+
+
+@pytest.fixture
+def planted():
+    """Pairs of labels whose values differ by 5 (relation 0), or by anything (1)."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(0, 10, 300)
+    values[150:] = values[:150] + 5 + rng.normal(0, 0.1, 150)
+    one = np.concatenate([np.arange(150), rng.integers(0, 300, 300)])
+    other = np.concatenate([np.arange(150, 300), rng.integers(0, 300, 300)])
+    links = both_ways(one, other, np.repeat([0, 1], [150, 300]))
+    return links, values, rng.random(300) < 0.7
+
+
+def test_features_by_folds_find_the_planted_values_too(planted):
+    links, values, known = planted
+    fold = np.random.default_rng(1).integers(0, 5, 300)
+    said = by_folds(links, values, known, fold, NOTHING)[:, 2]
+    partner = np.concatenate([np.arange(150, 300), np.arange(150)])
+    told = known & known[partner] & (fold != fold[partner])
+    assert np.abs(said - values)[told].mean() < 0.5
+    assert np.isnan(said[~known]).all()
+
+
+def test_features_by_folds_know_nothing_of_noise(planted):
+    links, _, known = planted
+    rng = np.random.default_rng(2)
+    others = rng.normal(size=(300, 2))
+    found = []
+    for _ in range(20):
+        noise, fold = rng.normal(size=300), rng.integers(0, 5, 300)
+        features = by_folds(links, noise, known, fold, others)[known]
+        for said in features.T:
+            there = np.isfinite(said)
+            if there.sum() > 20 and np.ptp(said[there]) > 0:
+                found.append(np.corrcoef(said[there], noise[known][there])[0, 1])
+    assert max(found) < 0.35
+    assert np.mean(found) < 0.03
+
+
+def test_hidden_values_are_not_read(planted):
+    links, values, known = planted
+    changed = np.where(known, values, 1e6)
+    np.testing.assert_array_equal(
+        message_features(links, values, known, NOTHING),
+        message_features(links, changed, known, NOTHING),
+    )
+
+
+def test_a_second_step_reaches_labels_two_links_away():
+    n = 90
+    place = np.arange(n) % 30  # three labels on one line: 0 - 30 - 60
+    values = place * 10.0
+    ends = np.arange(60)
+    links = both_ways(ends, ends + 30, np.zeros(60, dtype=int))
+    known = np.ones(n, dtype=bool)
+    known[[30, 60]] = False
+    first, second = message_features(links, values, known, np.zeros((n, 0)))[60, [2, 4]]
+    assert np.isnan(first)
+    assert second == pytest.approx(0.0, abs=1.0)
+
+
+def test_labels_with_shared_links_are_alike():
+    rng = np.random.default_rng(3)
+    hub = rng.integers(0, 10, 300)
+    values = np.concatenate([hub * 3.0 + rng.normal(0, 0.1, 300), np.zeros(10)])
+    links = both_ways(np.arange(300), 300 + hub, np.zeros(300, dtype=int))
+    known = np.concatenate([rng.random(300) < 0.8, np.zeros(10, dtype=bool)])
+    shared = message_features(links, values, known, np.zeros((310, 0)))[:, 6]
+    hidden = np.flatnonzero(~known[:300])
+    assert np.corrcoef(shared[hidden], values[hidden])[0, 1] > 0.95
+
+
+def test_another_column_of_the_label_itself_speaks_in_its_own_unit(planted):
+    links, values, known = planted
+    other = 100 - 3 * values
+    own = message_features(links, values, known, other[:, None])[:, 10]
+    assert np.abs(own - values)[~known].max() < 1.0
+
+
+def test_structure_of_a_ring_is_finite_and_repeats_by_seed():
+    names = [f"town {i}" for i in range(30)]
+    ring = zip(names, [*names[1:], names[0]], strict=True)
+    links = links_between([RelationalContext.from_edges(ring)], names)
+    place = structure(links, 30, seed=0)
+    assert np.isfinite(place).all()
+    np.testing.assert_array_equal(place, structure(links, 30, seed=0))
+
+
+def test_relations_that_mislead_and_columns_of_noise_do_little_harm(planted):
+    links, values, known = planted
+    noise = np.random.default_rng(4).normal(size=(300, 5))
+    partner = np.concatenate([np.arange(150, 300), np.arange(150)])
+    told = ~known & known[partner]
+    alone, beside = (
+        np.abs(message_features(links, values, known, others)[:, 0] - values)[told]
+        for others in (NOTHING, noise)
+    )
+    assert alone.mean() < 1.0
+    assert beside.mean() < alone.mean() + 0.5
+
+
+def test_each_direction_of_triples_is_a_relation_and_edges_are_one():
+    triples = [("a", "in", "b"), ("b", "in", "c"), ("c", "near", "a")]
+    names = ("a", "b", "c")
+    directed = links_between([RelationalContext.from_triples(triples)], names)
+    assert len(set(directed.relation)) == 4
+    edges = RelationalContext.from_edges([("a", "b"), ("b", "c", 3)])
+    plain = links_between([edges], names)
+    assert set(plain.relation) == {0}
+    heaviest = plain.weight.argmax()
+    assert {names[plain.source[heaviest]], names[plain.target[heaviest]]} == {"b", "c"}
+
+
+def test_a_graph_in_two_roles_is_heard_once():
+    graph = RelationalContext.from_triples([("a", "in", "b"), ("b", "in", "c")])
+    once = links_between([graph], ("a", "b", "c"))
+    both = links_between(graph.in_role("both").parts(), ("a", "b", "c"))
+    assert len(both.source) == len(once.source)
+
+
+def test_graphs_have_links_and_hierarchies_have_none():
+    labels = ("ox", "cat", "dog", "wolf")
+    graph = RelationalContext.from_edges(
+        [("cat", "dog"), ("dog", "wolf"), ("dog", "x")]
+    )
+    tree = RelationalContext.from_hierarchy([("cat", "felid"), ("dog", "canid")])
+    links = links_between([tree, graph], labels)
+    pairs = {
+        (labels[a], labels[b]) for a, b in zip(links.source, links.target, strict=True)
+    }
+    assert pairs == {("cat", "dog"), ("dog", "cat"), ("dog", "wolf"), ("wolf", "dog")}
+    assert links_between([tree], labels) is None
+    assert links_between([graph], ("ox",)) is None

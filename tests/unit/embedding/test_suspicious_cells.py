@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from phcle import (
+    PHCLE,
+    DescriptiveContext,
+    RelationalContext,
+    load,
+    suspicious_cells,
+)
+from phcle.errors import OptionError
+
+N_GROUPS, N_IN_GROUP, N_ERRORS = 30, 8, 25
+
+
+def planted(seed=0):
+    """Fields that follow the groups and two hidden dimensions, with wrong entries."""
+    rng = np.random.default_rng(seed)
+    n = N_GROUPS * N_IN_GROUP
+    labels = tuple(f"{i // N_IN_GROUP}.{i % N_IN_GROUP}" for i in range(n))
+    edges = [(label, f"group {label.split('.')[0]}") for label in labels]
+    edges += [(f"group {g}", "all") for g in range(N_GROUPS)]
+    place = rng.normal(size=(N_GROUPS, 2)).repeat(N_IN_GROUP, axis=0)
+    place = place + 0.7 * rng.normal(size=place.shape)
+    cells: dict[str, list] = {}
+    for j in range(6):
+        number = place @ rng.normal(size=2) + 0.1 * rng.normal(size=n)
+        cells[f"number {j}"] = number.tolist()
+        is_yes = place @ rng.normal(size=2) > 0
+        cells[f"truth {j}"] = np.where(is_yes, "yes", "no").tolist()
+        value = (place @ rng.normal(size=(2, 3))).argmax(axis=1)
+        cells[f"kind {j}"] = np.array(list("abc"))[value].tolist()
+    titles = list(cells)
+    wrong = set()
+    while len(wrong) < N_ERRORS:
+        row, title = int(rng.integers(n)), titles[rng.integers(len(titles))]
+        if (labels[row], title) in wrong:
+            continue
+        right = cells[title][row]
+        if title.startswith("number"):
+            cells[title][row] = right + rng.choice([-4.0, 4.0])
+        elif title.startswith("truth"):
+            cells[title][row] = "no" if right == "yes" else "yes"
+        else:
+            cells[title][row] = rng.choice([x for x in "abc" if x != right])
+        wrong.add((labels[row], title))
+    contexts = [
+        RelationalContext.from_hierarchy(edges, name="tree"),
+        DescriptiveContext.from_cells(labels, cells, "table"),
+    ]
+    return labels, cells, wrong, contexts
+
+
+def by_family(labels, cells):
+    """Cells whose value no sibling has; of numbers, those furthest from siblings."""
+    found = []
+    for title, own in cells.items():
+        for i, label in enumerate(labels):
+            start = i - i % N_IN_GROUP
+            others = [own[j] for j in range(start, start + N_IN_GROUP) if j != i]
+            if title.startswith("number"):
+                far = abs(own[i] - np.mean(others)) / (np.std(others) + 1e-9)
+                found.append((-far, (label, title)))
+            elif own[i] not in others:
+                found.append((-10.0, (label, title)))
+    return [cell for _, cell in sorted(found)]
+
+
+def test_suspicious_cells_find_more_planted_errors_than_a_rule_by_family():
+    labels, cells, wrong, contexts = planted()
+    found = suspicious_cells(PHCLE().fit(contexts).embedding_)
+    first = [(cell.label, cell.column) for cell in found[:N_ERRORS]]
+    rule = by_family(labels, cells)[:N_ERRORS]
+    precision = len(wrong & set(first)) / N_ERRORS
+    assert precision >= 0.4
+    assert precision > 3 * len(wrong & set(rule)) / N_ERRORS
+    row = {label: i for i, label in enumerate(labels)}
+    for cell in found:
+        right = cells[cell.column][row[cell.label]]
+        value = {True: "yes", False: "no"}.get(cell.value, cell.value)
+        assert value == (pytest.approx(right) if cell.kind == "number" else right)
+        assert cell.chance < 0.5
+        if cell.kind == "number":
+            assert cell.low <= cell.expected <= cell.high
+        else:
+            assert cell.value != cell.expected
+
+
+def test_only_the_columns_asked_for_are_listed_and_unknown_ones_refused():
+    *_, contexts = planted()
+    embedding = PHCLE(dim=5, choose=False).fit(contexts).embedding_
+    found = suspicious_cells(embedding, columns=["number 1"])
+    assert {cell.column for cell in found} == {"number 1"}
+    with pytest.raises(OptionError, match="number 0"):
+        suspicious_cells(embedding, columns=["number O"])
+    with pytest.raises(OptionError, match="table"):
+        suspicious_cells(embedding, contexts=["tabel"])
+
+
+def test_known_values_are_listed_as_they_are_in_a_table_of_mixed_units(tmp_path):
+    _, cells, _, contexts = planted()
+    numbers = {x: [100 * v for v in own] for x, own in cells.items() if "number" in x}
+    mixed = {**cells, **numbers}
+    contexts[1] = DescriptiveContext.from_cells(contexts[1].labels, mixed, "table")
+    assert contexts[1].standardize
+    PHCLE(dim=5, choose=False).fit(contexts).embedding_.save(tmp_path / "a.phcle")
+    found = suspicious_cells(load(tmp_path / "a.phcle"), columns=list(numbers))
+    assert len(found) > 5
+    for cell in found:
+        wanted = mixed[cell.column][contexts[1].labels.index(cell.label)]
+        assert cell.value == pytest.approx(wanted)
