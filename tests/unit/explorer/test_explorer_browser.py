@@ -90,7 +90,8 @@ def test_filters_of_the_table_apply_to_the_map(open_page):
     page.fill("[aria-label='Part of a name or id']", "ow")
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("filter="))
-    page.click("#on-map")
+    page.click("#on-map[href*=filter]")
+    page.wait_for_url(re.compile(r"/\?filter="))
     map_is_ready(page)
     page.wait_for_selector(".map-note >> text=1 of 13 labels")
     assert page.evaluate("Phcle.map.view.in_view().length") == 1
