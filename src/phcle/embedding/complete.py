@@ -340,10 +340,9 @@ def _drawn(
 
 def _within(drawn: Floats, said: Floats, table: PredictingContext, at: int) -> Floats:
     """No drawn number leaves the range of the column's known ones and predictions."""
-    known = table.data.matrix.column(at)
-    low = min(float(np.nanmin(known)), float(np.nanmin(said)))
-    high = max(float(np.nanmax(known)), float(np.nanmax(said)))
-    return np.clip(drawn, low, high)
+    both = np.concatenate([table.data.matrix.column(at), said])
+    both = both[~np.isnan(both)]
+    return np.clip(drawn, both.min(initial=np.inf), both.max(initial=-np.inf))
 
 
 class _Reasons:

@@ -217,11 +217,15 @@ def read_predictions(
 
 def _snap(own: PredictingContext, place: Ints, low: Floats, high: Floats) -> None:
     """Ends that rounding moved off the smallest or largest known number lie on it."""
+    if own.data is None:  # a field of which nothing is known
+        return
     with np.errstate(invalid="ignore"):
         scaled_low, scaled_high = own.on_fit_scale(low), own.on_fit_scale(high)
     whole = own.data.on_fit_scale().matrix
     for at in place.tolist():
         known, scaled = own.data.matrix.column(at), whole.column(at)
+        if np.isnan(known).all():
+            continue
         least, most = np.nanmin(scaled), np.nanmax(scaled)
         near = ROUNDING * (most - least)
         low[np.abs(scaled_low[:, at] - least) <= near, at] = np.nanmin(known)

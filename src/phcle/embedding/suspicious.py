@@ -103,6 +103,8 @@ def _of_field(
     """Unlikely cells of one field, with how surprising they are."""
     number = table.fields.index(field)
     rows = stored.held.rows[stored.is_known[stored.held.rows, number]]
+    if not len(rows):
+        return
     own = table.of_field(field)
     matrix = own.data.matrix
     at = [own.data.index[embedding.labels[i]] for i in rows.tolist()]

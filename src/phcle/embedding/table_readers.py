@@ -392,15 +392,15 @@ def _ends(error: Floats, every: Floats) -> tuple[float, float]:
     """
     tail = (1 - INTERVAL) / 2
     n = len(error)
-    if not len(every):
-        return -1.2816, 1.2816  # of a normal distribution
+    if not n:  # nothing is known of the column, so nobody can say how far off it is
+        return np.nan, np.nan
     share = n / (n + OWN_UNITS)
     found = []
     for level in (tail, 1 - tail):
         usual = float(np.quantile(every, level))
         # Of n errors and one more, the next one is any of them.
-        own_level = np.clip(0.5 + (level - 0.5) * (1 + 1 / max(n, 1)), 0, 1)
-        own = float(np.quantile(error, own_level)) if n else usual
+        own_level = np.clip(0.5 + (level - 0.5) * (1 + 1 / n), 0, 1)
+        own = float(np.quantile(error, own_level))
         found.append(share * own + (1 - share) * usual)
     return min(found[0], 0.0), max(found[1], 0.0)
 

@@ -123,7 +123,8 @@ class TableView:
     @cached_property
     def family(self) -> Family:
         """What families say, by folds of labels."""
-        presence = np.where(self.table.is_number, 0.0, np.nanmean(self.values, axis=0))
+        share = np.nansum(self.values, axis=0) / np.maximum(self.known.sum(axis=0), 1)
+        presence = np.where(self.table.is_number, 0.0, share)
         around = self.values - presence
         fold = self.held.row_fold.astype(np.int64)
         found = family_says(around, self.groups, self.held.rows, fold)

@@ -12,7 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from phcle import PHCLE, DescriptiveContext, RelationalContext, load
+from phcle import (
+    PHCLE,
+    DescriptiveContext,
+    RelationalContext,
+    load,
+    suspicious_cells,
+)
 from phcle.errors import ContextWarning, FileError, OptionError
 from phcle.files import read_sealed, write_sealed
 
@@ -187,6 +193,24 @@ def test_noise_is_not_predicted(role):
     assert np.mean([x.high - x.low for x in cells]) > 0.85 * 2 * 1.28
     columns = fitted.origin["completion"]["columns"]
     assert np.mean([x["score"] for x in columns]) < 0.08
+
+
+def test_a_column_of_which_nothing_is_known_disturbs_nothing(tmp_path):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(60, 4))
+    values[rng.random(values.shape) < 0.2] = np.nan
+    values[:, 3] = np.nan
+    table = DescriptiveContext("table", LABELS[:60], tuple("abcd"), values)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = PHCLE().fit(table).embedding_
+        fitted.save(tmp_path / "a.phcle")
+        found = fitted.complete().cells
+        assert load(tmp_path / "a.phcle").complete().cells == found
+        assert all(np.isfinite(x.value) for x in found)
+        assert all((x.low is None) == (x.column == "d") for x in found)
+        assert "d" not in {x.column for x in suspicious_cells(fitted)}
+        assert fitted.complete(columns=["d"], draws=2).cells
 
 
 def noise_in_genera(n_genera, role):
