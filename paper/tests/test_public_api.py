@@ -12,7 +12,7 @@ SOURCE = Path(phcle_paper.__file__).parent
 PUBLIC = {
     *("phcle", "phcle.cli", "phcle.datasets", "phcle.errors", "phcle.files"),
     *("phcle.contexts", "phcle.contexts.family_means", "phcle.contexts.masked"),
-    *("phcle.contexts.readers.delimited", "phcle.contexts.readers.label_files"),
+    *("phcle.files.text", "phcle.tables.rows"),
     *("phcle.embedding", "phcle.embedding.read", "phcle.images"),
     *("phcle.optional_imports", "phcle.report", "phcle.uses.clusters"),
     "phcle.uses.similarity_heatmap",

@@ -14,7 +14,6 @@ from phcle.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from phcle.contexts import DescriptiveContext, RelationalContext
-    from phcle.contexts.readers.files_to_contexts import read_contexts
     from phcle.embedding import LabelEmbedding, load
     from phcle.embedding.skill import completion_skill
     from phcle.embedding.suspicious import suspicious_cells
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from phcle.quick_fit import fit
     from phcle.solver.context_help import context_help
     from phcle.solver.foldin import fold_in
+    from phcle.tables.files import read_contexts
 
 __version__ = "0.1.0"
 
@@ -56,7 +56,7 @@ __getattr__ = lazy_names(
         "fit": "phcle.quick_fit",
         "fold_in": "phcle.solver.foldin",
         "load": "phcle.embedding",
-        "read_contexts": "phcle.contexts.readers.files_to_contexts",
+        "read_contexts": "phcle.tables.files",
         "suspicious_cells": "phcle.embedding.suspicious",
     },
 )

@@ -15,10 +15,6 @@ import numpy as np
 from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import Matched, align, match_contexts
 from phcle.contexts.base.context import Context
-from phcle.contexts.label_matching import LabelMatch
-from phcle.contexts.match_report import warn_of_match
-from phcle.contexts.readers.files_to_contexts import ReadContexts
-from phcle.contexts.readers.source_files import SourceFile
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import (
     ContextError,
@@ -51,6 +47,9 @@ from phcle.solver.sweep import MajoriseSolver, SweepSolver, run
 from phcle.solver.warm_factors import serves_as_start, warm_factors
 from phcle.solver.warm_start import WarmStart
 from phcle.solver.weights import nie_weights
+from phcle.tables.files import ReadContexts
+from phcle.tables.matching import LabelMatch, warn_of_match
+from phcle.tables.sources import SourceFile
 
 
 @documents_options

@@ -16,25 +16,25 @@ from typing import Any
 
 from phcle.contexts import Context, DescriptiveContext, RelationalContext
 from phcle.contexts.alignment import match_contexts
-from phcle.contexts.data_frames import (
+from phcle.contexts.labels import as_label
+from phcle.embedding import LabelEmbedding
+from phcle.errors import ContextError, GuessWarning
+from phcle.estimator import PHCLE
+from phcle.tables.files import (
+    ReadContexts,
+    collect_files,
+    label_words_of,
+)
+from phcle.tables.folders import GuessedFiles, guess_files
+from phcle.tables.frames import (
     as_frame,
     has_labels_in_index,
     sample_of,
     with_columns,
 )
-from phcle.contexts.labels import as_label
-from phcle.contexts.match_report import warn_of_match
-from phcle.contexts.readers.files_to_contexts import (
-    ReadContexts,
-    collect_files,
-    label_words_of,
-)
-from phcle.contexts.readers.guessed_files import GuessedFiles, guess_files
-from phcle.contexts.readers.kind_guessing import Guess
-from phcle.contexts.readers.table_files import read_synonyms
-from phcle.embedding import LabelEmbedding
-from phcle.errors import ContextError, GuessWarning
-from phcle.estimator import PHCLE
+from phcle.tables.kinds import Guess
+from phcle.tables.matching import warn_of_match
+from phcle.tables.rows import read_synonyms
 
 MAKERS: Mapping[str | None, Callable[..., Context]] = {
     "hierarchy": RelationalContext.from_hierarchy,

@@ -21,11 +21,14 @@ from phcle.cli.flags import (
 from phcle.cli.output import check_can_write, show_line, show_match, show_table
 
 if TYPE_CHECKING:
-    from phcle.contexts.readers.checking import CheckedFile, CheckedFiles
+    from phcle.tables.check import CheckedFile, CheckedFiles
 
 
 MANY_FILES = 8
 """Files up to which the table of shared labels is shown; more do not fit a screen."""
+
+MANY_ODD = 20
+"""Odd cells of a file that are listed."""
 
 MANY_SHARED_WORDS = 0.3
 """Share of labels with a common word from which their words are worth a context."""
@@ -61,7 +64,7 @@ def check(
     The last line is the fit command to run next. The exit code is 2 if anything must be
     repaired before.
     """
-    from phcle.contexts.readers.checking import check_files
+    from phcle.tables.check import check_files
 
     if write_synonyms is not None:
         check_can_write(write_synonyms, files)
@@ -80,8 +83,8 @@ def check(
 
 def _with_synonyms(found: CheckedFiles, path: Path) -> CheckedFiles:
     """Write the suggested spellings, and put the file into the next command."""
-    from phcle.contexts.match_report import synonym_lines
     from phcle.files.atomic import write_whole
+    from phcle.tables.matching import synonym_lines
 
     with write_whole(path) as temporary:
         lines = [*synonym_lines(found.match), ""]
@@ -110,6 +113,11 @@ def _show(found: CheckedFiles) -> None:
         show_line(f"{file.path.name}: {file.why or 'could not be read'}")
         for remark in file.summary.remarks if file.summary else ():
             show_line(f"  {remark}")
+        for cell in file.summary.odd_cells[:MANY_ODD] if file.summary else ():
+            show_line(f"  odd: {cell}")
+        n_more = len(file.summary.odd_cells) - MANY_ODD if file.summary else 0
+        if n_more > 0:
+            show_line(f"  odd: and {n_more:,} more (--json lists them)")
     if found.ignored:
         names = ", ".join(path.name for path in found.ignored)
         show_line(f"ignored: {names}")
@@ -126,7 +134,7 @@ def _number(n: int | None) -> str:
 
 
 def _delimiter(file: CheckedFile) -> str:
-    from phcle.contexts.readers.delimited import DELIMITERS
+    from phcle.tables.reader import DELIMITERS
 
     sign = file.summary.delimiter if file.summary else None
     return "" if sign is None else DELIMITERS.get(sign, repr(sign))
@@ -135,9 +143,14 @@ def _delimiter(file: CheckedFile) -> str:
 def _show_columns(file: CheckedFile) -> None:
     show_line(f"Columns of {file.path.name}:")
     show_table(
-        ("column", "holds", "known"),
+        ("column", "holds", "known", "such as"),
         (
-            (x.title, x.holds, f"{x.known:,} ({x.known / max(file.labels, 1):.0%})")
+            (
+                x.title,
+                x.holds,
+                f"{x.known:,} ({x.known / max(file.labels, 1):.0%})",
+                ", ".join(x.examples) or x.doubt,
+            )
             for x in file.columns
         ),
     )

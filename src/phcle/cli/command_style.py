@@ -13,8 +13,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-from phcle.contexts.readers.context_files import FILE_KINDS
 from phcle.errors import did_you_mean
+from phcle.tables.file_kinds import FILE_KINDS
 
 
 def _option(

@@ -42,9 +42,9 @@ from phcle.options import check_options
 if TYPE_CHECKING:
     from phcle import PHCLE
     from phcle.answers import FitSummary
-    from phcle.contexts.readers.guessed_files import GuessedFiles
-    from phcle.contexts.readers.table_files import Reading
     from phcle.embedding import LabelEmbedding
+    from phcle.tables.folders import GuessedFiles
+    from phcle.tables.reader import Reading
 
 
 @with_flags(*context_flags(), *reading_flags(), *model_flags())
@@ -125,8 +125,8 @@ def fit(
     """
     from phcle import PHCLE
     from phcle.backends.distributed import current_processes
-    from phcle.contexts.readers.files_to_contexts import collect_files
     from phcle.progress import counted_progress
+    from phcle.tables.files import collect_files
 
     processes = current_processes()  # this one alone, or all that torchrun started
     quiet = quiet or processes.rank > 0
@@ -203,7 +203,7 @@ def _own_readers(given: Sequence[str]) -> dict[str, Any]:
 
 def _guessed(data: Sequence[Path] | None, reading: Reading) -> GuessedFiles:
     """What the files without a flag are; files that leave it open are refused."""
-    from phcle.contexts.readers.guessed_files import GuessedFiles, guess_files
+    from phcle.tables.folders import GuessedFiles, guess_files
 
     if not data:
         return GuessedFiles()

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from phcle.cli.command_style import everywhere, have, machine, tuning, want
-from phcle.contexts.readers.context_files import FILE_KINDS, ContextFile
-from phcle.contexts.readers.file_arguments import split_columns
 from phcle.errors import ContextError, OptionError
 from phcle.files.reading import is_file
 from phcle.options import OPTIONS, Option
+from phcle.tables.file_kinds import FILE_KINDS, ContextFile, split_columns
 
 if TYPE_CHECKING:
-    from phcle.contexts.readers.table_files import Reading
+    from phcle.tables.reader import Reading
 
 
 EmbeddingFile = Annotated[
@@ -123,6 +122,14 @@ def reading_flags() -> Iterable[inspect.Parameter]:
     yield make_flag("na", list[str] | None, None, info)
     info = have(None, "Take NA, none, - and the like for ordinary texts.", "--keep-na")
     yield make_flag("keep_na", bool, False, info)
+    info = have(
+        "COLUMN=HOW",
+        "How a column is to be read: text, number, point or comma (its decimals), "
+        "truth, date, day-first or month-first; may be repeated: zip=text,born=date.",
+    )
+    yield make_flag("read", list[str] | None, None, info)
+    info = have("mean|first|refuse", "What becomes of several rows of one label.")
+    yield make_flag("repeats", str, "mean", info)
 
 
 def reading_of(given: Mapping[str, Any]) -> Reading:
@@ -138,10 +145,18 @@ def reading_of(given: Mapping[str, Any]) -> Reading:
     Reading
         What the user wants.
     """
-    from phcle.contexts.readers.table_files import Reading
+    from phcle.tables.columns import parse_read_as
+    from phcle.tables.reader import Reading
 
     na = [text for own in given["na"] or () for text in own.split(",")]
-    return Reading(given["encoding"], given["delimiter"], tuple(na), given["keep_na"])
+    return Reading(
+        given["encoding"],
+        given["delimiter"],
+        tuple(na),
+        given["keep_na"],
+        parse_read_as(given["read"] or ()),
+        given["repeats"],
+    )
 
 
 def context_files(

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from phcle import answers
-    from phcle.contexts.label_matching import LabelMatch
-    from phcle.contexts.readers.source_files import FileSummary
+    from phcle.tables.matching import LabelMatch
+    from phcle.tables.sources import FileSummary
 
 
 T = TypeVar("T")
@@ -220,6 +220,8 @@ def say_what_was_read(summaries: Iterable[FileSummary]) -> None:
     """
     for summary in () if is_quiet else summaries:
         say(summary.line)
+        if summary.column_line:
+            say(summary.column_line)
 
 
 def show_match(match: LabelMatch, line: Callable[[str], None] = say) -> None:
@@ -232,7 +234,7 @@ def show_match(match: LabelMatch, line: Callable[[str], None] = say) -> None:
     line : callable, default say
         Prints one line; by default to stderr.
     """
-    from phcle.contexts.match_report import match_lines, synonym_lines
+    from phcle.tables.matching import match_lines, synonym_lines
 
     for text in match_lines(match):
         line(text)

@@ -173,7 +173,7 @@ def labels_or_files(given: Sequence[str] | None) -> list[str] | None:
     list of str or None
         All labels; None if none are given.
     """
-    from phcle.contexts.readers.label_files import read_labels
+    from phcle.tables.rows import read_labels
 
     if not given:
         return None

@@ -11,12 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts.base.context import Context
-from phcle.contexts.label_matching import (
-    MATCH_MODES,
-    LabelMatch,
-    LabelSource,
-    match_labels,
-)
 from phcle.contexts.labels import (
     as_labels,
     normal,
@@ -26,6 +20,12 @@ from phcle.contexts.labels import (
     union_of,
 )
 from phcle.errors import ContextError, ContextWarning, check_choice, did_you_mean, some
+from phcle.tables.matching import (
+    MATCH_MODES,
+    LabelMatch,
+    LabelSource,
+    match_labels,
+)
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.readers.delimited import read_lines, read_text
-from phcle.contexts.readers.table_files import open_table
 from phcle.datasets.image_data import ImageData
 from phcle.errors import ContextError, FileError, some
 from phcle.files.json_toml import parse_json
 from phcle.files.numpy_arrays import read_npy, read_npz
 from phcle.files.reading import check_is_file, is_folder
+from phcle.files.text import read_lines, read_text
+from phcle.tables.reader import open_table
 
 MATRICES = ("X.npy", "features.npy")
 LABEL_FILES = ("labels.csv", "labels.tsv", "labels.txt", "labels.npy")

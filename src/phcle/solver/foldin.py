@@ -15,12 +15,12 @@ from phcle.arrays import AnyFloats
 from phcle.backends.protocol import choose_backend
 from phcle.contexts.alignment import align
 from phcle.contexts.base.context import Context
-from phcle.contexts.readers.files_to_contexts import ReadContexts
 from phcle.contexts.terms import Penalties
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, NumericalError, did_you_mean, some
 from phcle.solver.label_solve import TOO_LARGE, solve_labels
 from phcle.solver.problem import Problem
+from phcle.tables.files import ReadContexts
 
 
 def fold_in(

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 from phcle.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from phcle.contexts.label_matching import LabelSource, match_labels
-    from phcle.contexts.readers.files_to_contexts import read_contexts
-    from phcle.contexts.readers.guessed_files import guess_files
     from phcle.contexts.readers.ontologies import from_owl, from_skos
-    from phcle.contexts.readers.table_files import Reading, open_table
     from phcle.contexts.readers.word_vectors import read_word_vectors
+    from phcle.tables.files import read_contexts
+    from phcle.tables.folders import guess_files
+    from phcle.tables.matching import LabelSource, match_labels
+    from phcle.tables.reader import Reading, open_table
     from phcle.uses.completion_files import write_cells
     from phcle.uses.table_filling import fill_table
 
@@ -42,15 +42,15 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "LabelSource": "phcle.contexts.label_matching",
-        "Reading": "phcle.contexts.readers.table_files",
+        "LabelSource": "phcle.tables.matching",
+        "Reading": "phcle.tables.reader",
         "fill_table": "phcle.uses.table_filling",
         "from_owl": "phcle.contexts.readers.ontologies",
         "from_skos": "phcle.contexts.readers.ontologies",
-        "guess_files": "phcle.contexts.readers.guessed_files",
-        "match_labels": "phcle.contexts.label_matching",
-        "open_table": "phcle.contexts.readers.table_files",
-        "read_contexts": "phcle.contexts.readers.files_to_contexts",
+        "guess_files": "phcle.tables.folders",
+        "match_labels": "phcle.tables.matching",
+        "open_table": "phcle.tables.reader",
+        "read_contexts": "phcle.tables.files",
         "read_word_vectors": "phcle.contexts.readers.word_vectors",
         "write_cells": "phcle.uses.completion_files",
     },

@@ -13,15 +13,15 @@ from collections import Counter, defaultdict
 from datetime import datetime
 from functools import cached_property
 
-from phcle.contexts.descriptive.column_reading import TICKS, TRUTH
-from phcle.contexts.descriptive.date_notations import (
+from phcle.embedding.cell_texts import DIGITS, number_text, value_text
+from phcle.tables.cells import TICKS, TRUTH
+from phcle.tables.dates import (
     TURN,
     day_first_vote,
     layout_of,
     moment_of_year,
 )
-from phcle.contexts.descriptive.number_notations import Notation, notation_of
-from phcle.embedding.cell_texts import DIGITS, number_text, value_text
+from phcle.tables.numbers import Notation, notation_of
 
 Value = float | bool | str
 

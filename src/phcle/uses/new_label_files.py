@@ -11,37 +11,38 @@ from pathlib import Path
 from phcle.contexts import DescriptiveContext, Hierarchy, RelationalContext
 from phcle.contexts.alignment import Matched, match_contexts
 from phcle.contexts.base.context import Context
-from phcle.contexts.label_matching import (
-    JoinedLabel,
-    LabelMatch,
-    LabelSource,
-    match_labels,
-)
 from phcle.contexts.labels import differences, match_key
-from phcle.contexts.readers.context_files import (
+from phcle.contexts.readers.ontologies import Thesaurus
+from phcle.embedding import LabelEmbedding
+from phcle.errors import ContextError, ContextWarning, did_you_mean, some
+from phcle.tables.file_kinds import (
     THESAURI,
     ContextFile,
     Files,
     list_files,
 )
-from phcle.contexts.readers.file_to_context import (
+from phcle.tables.files import (
+    ReadContexts,
+    Synonyms,
     read_and_summarise,
     read_readable_names,
     read_thesaurus,
 )
-from phcle.contexts.readers.files_to_contexts import ReadContexts, Synonyms
-from phcle.contexts.readers.label_files import read_hierarchy_edges
-from phcle.contexts.readers.ontologies import Thesaurus
-from phcle.contexts.readers.source_files import (
+from phcle.tables.matching import (
+    JoinedLabel,
+    LabelMatch,
+    LabelSource,
+    match_labels,
+)
+from phcle.tables.reader import Reading, open_table
+from phcle.tables.rows import read_hierarchy_edges, read_synonyms
+from phcle.tables.sources import (
     CollectedFaults,
     FileSummary,
     SourceFile,
     errors_name,
     recorded,
 )
-from phcle.contexts.readers.table_files import Reading, open_table, read_synonyms
-from phcle.embedding import LabelEmbedding
-from phcle.errors import ContextError, ContextWarning, did_you_mean, some
 from phcle.uses.node_names import NodeNames
 
 
@@ -212,7 +213,7 @@ def _read(
                 for child, parent in edges
             ]
         context = RelationalContext.from_hierarchy(edges, name=file.name)
-        return context, table.summary(file.kind)
+        return context, FileSummary.of(table, file.kind)
     # Every word counts, even of a single text: the fit has chosen its words.
     read, summary = read_and_summarise(file, min_count=1, reading=reading)
     known = _known_spellings(read.labels, embedding)

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from phcle.contexts.labels import normal
-from phcle.contexts.readers.delimited import MARK
-from phcle.contexts.readers.table_files import TextFormat
 from phcle.errors import FileError
 from phcle.files.csv_text import unmarked
 from phcle.files.reading import open_file
+from phcle.tables.reader import MARK, TextFormat
 
 MOST_AT_ONCE = 1 << 16
 """Bytes of a line that are read at once."""

@@ -14,13 +14,13 @@ from itertools import groupby
 from pathlib import Path
 
 from phcle.answers import FilledTable
-from phcle.contexts.readers.table_files import Reading, TextFormat, find_text_format
-from phcle.contexts.unknown_markers import UnknownMarkers
 from phcle.embedding.complete import completed_cells
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError, OptionError, check_choice, some
 from phcle.files.atomic import write_whole
 from phcle.files.csv_text import harmless
+from phcle.tables.cells import UnknownMarkers
+from phcle.tables.reader import Reading, TextFormat, find_text_format
 from phcle.uses.column_spelling import ColumnSpelling, Value
 from phcle.uses.raw_tables import RawRow, quoted, raw_rows, unquoted
 

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.readers.delimited import read_lines
-from phcle.contexts.readers.label_files import read_labels
 from phcle.datasets import ImageData, read_array
 from phcle.errors import FileError, did_you_mean
+from phcle.files.text import read_lines
+from phcle.tables.rows import read_labels
 from phcle_paper.datasets.releases import APY
 
 __all__ = ["AnnotatedObjects", "load_apy", "load_apy_objects"]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.readers.label_files import read_labels
 from phcle.errors import FileError, did_you_mean
+from phcle.tables.rows import read_labels
 
 __all__ = ["ClassAttributes", "read_class_list", "readable_name"]
 

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.readers.delimited import read_lines
 from phcle.errors import FileError
+from phcle.files.text import read_lines
 from phcle_paper.datasets.classes import ClassAttributes, readable_name
 from phcle_paper.datasets.releases import LAD
 

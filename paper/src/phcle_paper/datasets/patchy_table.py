@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from phcle.contexts import Context, DescriptiveContext, Hierarchy, RelationalContext
 from phcle.contexts.family_means import Groups
-from phcle.contexts.readers.delimited import read_text
 from phcle.errors import FileError
+from phcle.files.text import read_text
 from phcle_paper.datasets.releases import Release
 
 __all__ = ["Field", "PatchyTable", "numbers_of", "read_cells"]

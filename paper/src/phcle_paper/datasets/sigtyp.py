@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from phcle.contexts.readers.delimited import read_lines
 from phcle.errors import FileError
+from phcle.files.text import read_lines
 from phcle_paper.datasets.near_places import nearest_places
 from phcle_paper.datasets.patchy_table import CATEGORY, Field, Floats, Mask, PatchyTable
 from phcle_paper.datasets.releases import SIGTYP

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import phcle
-from phcle.contexts.readers.delimited import read_lines
 from phcle.errors import OptionError, check_choice
+from phcle.files.text import read_lines
 from phcle.images import corrected_error
 from phcle_paper.context_values import Floats
 from phcle_paper.studies.cell_rivals import RIVALS

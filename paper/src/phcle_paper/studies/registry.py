@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from phcle import __version__
-from phcle.contexts.readers.delimited import read_text
 from phcle.errors import FileError, OptionError
 from phcle.files import make_folder, parse_toml
+from phcle.files.text import read_text
 from phcle_paper.tables.rendering import write_table
 from phcle_paper.tables.settings import check_keys
 

@@ -19,9 +19,9 @@ from joblib import Parallel, delayed
 
 from phcle import __version__
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.readers.delimited import read_lines
 from phcle.errors import FileError
 from phcle.files import write_whole
+from phcle.files.text import read_lines
 from phcle_paper.tables.settings import Experiment
 
 __all__ = ["SavedResults", "digest_of", "digest_of_context", "fingerprint"]

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from phcle import PHCLE
-from phcle.contexts.readers.delimited import read_text
 from phcle.errors import FileError, OptionError, check_choice, did_you_mean
 from phcle.files import parse_toml
+from phcle.files.text import read_text
 from phcle.images import SEARCHES, Search
 
 __all__ = [

@@ -13,8 +13,6 @@ import scipy.sparse as sp
 
 from phcle.arrays import Flags, Floats
 from phcle.contexts.base.context import Context
-from phcle.contexts.data_frames import as_frame, labelled_columns
-from phcle.contexts.descriptive.cell_encoding import encode_columns
 from phcle.contexts.descriptive.name_words import NameWords, weigh_names
 from phcle.contexts.descriptive.row_merging import merge_rows
 from phcle.contexts.descriptive.scaled_values import (
@@ -38,8 +36,10 @@ from phcle.contexts.labels import as_label, as_labels
 from phcle.contexts.masked import MaskedMatrix, logs_of, masked_matrix
 from phcle.contexts.matrices import LARGEST, check_axes
 from phcle.contexts.readers.word_vectors import read_word_vectors
-from phcle.contexts.unknown_markers import UnknownMarkers
 from phcle.errors import ContextError, ContextWarning, GuessWarning, some
+from phcle.tables.cells import UnknownMarkers
+from phcle.tables.columns import ColumnSummary, encode_columns
+from phcle.tables.frames import as_frame, labelled_columns
 
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.fitted import FittedDescriptive
@@ -340,14 +340,18 @@ class DescriptiveContext(Context):
         log: bool | Iterable[str] | None = None,
         na: Iterable[str] = (),
         keep_na: bool = False,
+        read_as: Mapping[str, str] | None = None,
+        repeats: str = "mean",
     ) -> DescriptiveContext:
         """Make a context from a data frame of attributes.
 
         Numbers and truth values are used as they are, also if they are written as texts
         such as `£1,299.00`, `12 %` or `yes`. Dates become years with decimals. A text
         column becomes one column per value, such as `colour=red`. NaN, empty cells and
-        markers such as `n/a` are missing values. A warning says what was assumed. A fit
-        leaves out a column with mostly different texts, and warns about it.
+        markers such as `n/a` are missing values. A column is what nearly all its cells
+        are; odd ones are unknown. What can be read in two ways stays text. A warning
+        says what was assumed. A fit leaves out a column with mostly different texts,
+        and warns about it.
 
         Parameters
         ----------
@@ -375,6 +379,12 @@ class DescriptiveContext(Context):
             Further texts that mark a cell as unknown.
         keep_na : bool, default False
             Take the usual markers, such as `NA` and `none`, for ordinary texts.
+        read_as : mapping from str to str, optional
+            How columns are to be read, by title, such as `{"zip": "text"}`; see
+            `read_contexts`. What can be read in two ways stays text without it.
+        repeats : {"mean", "first", "refuse"}, default "mean"
+            What becomes of several rows of one label: the mean of their numbers and the
+            most frequent of their categories, the first row, or an error.
 
         Returns
         -------
@@ -394,9 +404,19 @@ class DescriptiveContext(Context):
         >>> looks.n_observed
         8
         """
-        kept, cells = labelled_columns(frame, labels, name)
+        markers = UnknownMarkers(tuple(na), keep_na)
+        kept, cells = labelled_columns(
+            frame, labels, name, repeats=repeats, markers=markers
+        )
         context = cls.from_cells(
-            kept, cells, name, standardize, log, na=na, keep_na=keep_na
+            kept,
+            cells,
+            name,
+            standardize,
+            log,
+            na=markers.na,
+            keep_na=keep_na,
+            read_as=read_as,
         )
         if context.remarks:
             warnings.warn(
@@ -417,6 +437,7 @@ class DescriptiveContext(Context):
         *,
         na: Iterable[str] = (),
         keep_na: bool = False,
+        read_as: Mapping[str, str] | None = None,
     ) -> DescriptiveContext:
         """Make a context from columns of cells, as in a table.
 
@@ -438,6 +459,9 @@ class DescriptiveContext(Context):
             Further texts that mark a cell as unknown.
         keep_na : bool, default False
             Take the usual markers, such as `NA` and `none`, for ordinary texts.
+        read_as : mapping from str to str, optional
+            How columns are to be read, by title, such as `{"zip": "text"}`; see
+            `read_contexts`. What can be read in two ways stays text without it.
 
         Returns
         -------
@@ -452,7 +476,7 @@ class DescriptiveContext(Context):
                [ 2., nan]])
         """
         markers = UnknownMarkers(tuple(na), keep_na)
-        read = encode_columns(labels, cells, name, markers)
+        read = encode_columns(labels, cells, markers, read_as)
         columns, values = read.names, read.values
         logs, shifts = choose_log_columns(columns, read.titles, values, log, name)
         if standardize is None:
@@ -470,9 +494,13 @@ class DescriptiveContext(Context):
                 cells,
                 read.left_out,
                 markers,
-                read.kinds,
-                read.units,
+                {
+                    title: ColumnSummary(x.kind, x.examples, x.doubt)
+                    for title, x in read.columns.items()
+                },
+                {title: x.unit for title, x in read.columns.items() if x.unit},
                 read.remarks,
+                read.odd,
             ),
             log_columns=logs,
             log_shifts=shifts,

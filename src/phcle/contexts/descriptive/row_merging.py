@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,7 +75,7 @@ def merge_rows(
             title: [_first_known(column, own) for own in rows.values()]
             for title, column in context.source.cells.items()
         }
-        source = Cells(context.source.titles, cells, context.source.left_out)
+        source = replace(context.source, cells=cells)
     return context.with_matrix(stacked.take(order), labels=list(rows), source=source)
 
 

@@ -21,11 +21,14 @@ import scipy.sparse as sp
 
 from phcle.arrays import Floats
 from phcle.contexts.base.fitted_context import warn_unknown_columns
-from phcle.contexts.descriptive.column_reading import read_column
 from phcle.contexts.matrices import check_array
-from phcle.contexts.unknown_markers import UnknownMarkers
 from phcle.errors import ContextError, OptionError
 from phcle.files.container import TensorStore
+from phcle.tables.cells import UnknownMarkers
+from phcle.tables.columns import ColumnSummary, OddCell, read_column
+
+ODD = ("odd labels", "odd titles", "odd texts", "odd reasons")
+"""Where a file keeps odd cells: the parts of an `OddCell`."""
 
 
 @dataclass(frozen=True)
@@ -171,21 +174,25 @@ class Cells(Source):
         later do not need it: the columns of the fit decide how they are encoded.
     markers : UnknownMarkers
         Which texts mark unknown cells.
-    kinds : mapping from str to str
-        What each column of cells holds, by title; not stored.
+    summaries : mapping from str to ColumnSummary
+        How each column of cells was read, by title; not stored.
     units : mapping from str to str
         The unit that was dropped from the cells of a column, by title.
     remarks : tuple of str
         What was assumed or changed when the cells were read; not stored.
+    odd : tuple of OddCell
+        Cells that count as unknown, because they are not what nearly all others of
+        their column are.
     """
 
     titles: tuple[str, ...]
     cells: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
     markers: UnknownMarkers = field(default_factory=UnknownMarkers)
-    kinds: Mapping[str, str] = field(default_factory=dict)
+    summaries: Mapping[str, ColumnSummary] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    odd: tuple[OddCell, ...] = ()
 
     def take(self, rows: Sequence[int]) -> Cells:
         cells = {
@@ -230,6 +237,8 @@ class Cells(Source):
         store.put_names("titles", self.titles)
         if self.units:
             store.put_names("units", [self.units.get(x, "") for x in self.titles])
+        for name, parts in zip(ODD, zip(*self.odd, strict=True), strict=False):
+            store.put_names(name, parts)
         return "cells"
 
     def check(self, n_columns: int, where: str) -> None:
@@ -261,10 +270,13 @@ def unpack_source(packed: str | None, store: TensorStore) -> Source | None:
             return words(store["rarity"])
     if packed == "cells":
         titles = store.names("titles")
-        if "units" not in store:
-            return Cells(titles)
-        units = zip(titles, store.names("units"), strict=False)
-        return Cells(titles, units={title: unit for title, unit in units if unit})
+        units = store.names("units") if "units" in store else ()
+        odd = [store.names(name) for name in ODD if name in store]
+        return Cells(
+            titles,
+            units={x: unit for x, unit in zip(titles, units, strict=False) if unit},
+            odd=tuple(map(OddCell, *odd)) if len(odd) == len(ODD) else (),
+        )
     return None
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle.arrays import Floats
-from phcle.contexts.data_frames import rows_of
 from phcle.contexts.descriptive.sources import encode_sentences
 from phcle.contexts.labels import as_label, as_labels, index_of, is_missing
 from phcle.errors import ContextError
+from phcle.tables.frames import rows_of
 
 
 def by_label(mapping: Any, name: str) -> tuple[tuple[str, ...], list[Any]]:

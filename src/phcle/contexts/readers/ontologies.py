@@ -21,13 +21,13 @@ from xml.parsers import expat
 
 from phcle.contexts.base.context import Context
 from phcle.contexts.descriptive.data import DescriptiveContext
-from phcle.contexts.readers.delimited import read_text
-from phcle.contexts.readers.source_files import errors_name
 from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.errors import ContextError, FileError, some
 from phcle.files.reading import most_unpacked
+from phcle.files.text import read_text
 from phcle.optional_imports import import_optional
+from phcle.tables.sources import errors_name
 
 FORMATS = {
     ".ttl": "turtle",

@@ -17,9 +17,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle.contexts.labels import normal
-from phcle.contexts.readers.parquet import check_parquet
 from phcle.errors import ContextError, FileError, some
 from phcle.files.reading import check_gzip, check_is_file
+from phcle.tables.reader import check_parquet
 
 Counts = tuple[tuple[str, ...], sp.csr_array]
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from phcle.contexts.data_frames import as_row, rows_of
 from phcle.contexts.labels import as_label, index_of, positions_of
 from phcle.contexts.relational.links import LabelLinks
 from phcle.errors import ContextError, ContextWarning, OptionError
+from phcle.tables.frames import as_row, rows_of
 
 Counts = tuple[tuple[str, ...], sp.csr_array]
 

@@ -14,9 +14,9 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from phcle.arrays import Flags, Ints
-from phcle.contexts.data_frames import as_row, rows_of
 from phcle.contexts.labels import as_label, index_of, is_missing
 from phcle.errors import ContextError, ContextWarning, did_you_mean, some
+from phcle.tables.frames import as_row, rows_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,7 @@
 """Dates as numbers: the year with decimals, so that 2021-07-02 is 2021.5.
 
-A model can compare such numbers, and a predicted one reads like a year.
+A model can compare such numbers, and a predicted one reads like a year. Dates that can
+be read in two ways, such as 3/4/2021 alone, are in doubt.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ _FORMS = [
     for form in (
         rf"(?P<year>\d{{4}})([-/])(?P<month>\d{{1,2}})\2(?P<day>\d{{1,2}}){_TIME}",
         r"(?P<year>\d{4})-(?P<month>\d{2})",
+        r"(?P<year>(?:1[89]|20)\d\d)(?P<month>0[1-9]|1[0-2])"
+        r"(?P<day>0[1-9]|[12]\d|3[01])",
         r"(?P<first>\d{1,2})(?P<mark>[./-])(?P<second>\d{1,2})\2(?P<year>\d{4})"
         + _TIME,
         r"(?P<first>\d{1,2})(?P<mark>/)(?P<second>\d{1,2})/(?P<short>\d{2})",
@@ -40,7 +43,7 @@ _FORMS = [
     )
 ]
 
-REMEDY = "correct it, or leave it empty if it is unknown"
+_SEASON = re.compile(r"(\d\d)(\d\d)[-/](\d\d)")
 
 TURN = 69
 """Two-digit years from this one on are in the 1900s, as in C and POSIX."""
@@ -54,15 +57,15 @@ class ReadDates:
     ----------
     values : list of float or None
         The decimal year of each cell; None if the cell is no date.
-    remarks : list of str
-        What was assumed, without the name of the column.
-    faults : dict
-        What is wrong with a cell and what to do, by its position.
+    odd : dict
+        Why a cell is no date like the others, by its position.
+    doubt : str
+        Why the dates can be read in two ways; empty if they cannot.
     """
 
     values: list[float | None]
-    remarks: list[str] = field(default_factory=list)
-    faults: dict[int, tuple[str, str]] = field(default_factory=dict)
+    odd: dict[int, str] = field(default_factory=dict)
+    doubt: str = ""
 
 
 def decimal_year(moment: date) -> float:
@@ -114,18 +117,20 @@ def moment_of_year(value: float) -> datetime:
     return datetime(year, 1, 1) + timedelta(minutes=passed)
 
 
-def read_dates(cells: Sequence[Any]) -> ReadDates | None:
+def read_dates(cells: Sequence[Any], order: str = "") -> ReadDates | None:
     """Read a column of dates; the known cells only.
 
     Parameters
     ----------
     cells : sequence
         Texts without spaces around them, or dates.
+    order : {"", "day-first", "month-first"}, default ""
+        What 3/4/2021 means, if the user says it.
 
     Returns
     -------
     ReadDates or None
-        The dates; None if no cell is one.
+        The dates; None if no cell is one, or the cells are seasons such as 2012/13.
 
     Examples
     --------
@@ -135,28 +140,40 @@ def read_dates(cells: Sequence[Any]) -> ReadDates | None:
     ...     date(2021, 2, 1)
     ... )
     True
+    >>> read_dates(["2009-10", "2010-11"]).doubt
+    "'2009-10' may be a season or a month"
     """
     parts = [cell if isinstance(cell, date) else _parts(cell) for cell in cells]
     if not any(parts):
         return None
     found = ReadDates([None] * len(cells))
-    day_first = _is_day_first(cells, parts, found)
-    for i, own in enumerate(parts):
-        if own is None:
+    seasons = [own for cell in cells if (own := _season(cell)) is not None]
+    if seasons and all(is_next for is_next, _ in seasons):
+        if any(second > 12 for _, second in seasons):
+            return None
+        found.doubt = f"{next(filter(_season, cells))!r} may be a season or a month"
+    compact = {cell for cell in cells if isinstance(cell, str) and cell.isdecimal()}
+    if len(compact) == 1:
+        found.doubt = f"{compact.pop()!r} may be a date or a number"
+    day_first = _is_day_first(cells, parts, found, order)
+    for i, part in enumerate(parts):
+        if part is None or i in found.odd:
             continue
         try:
-            moment = own if isinstance(own, date) else _moment(own, day_first)
+            moment = part if isinstance(part, date) else _moment(part, day_first)
             found.values[i] = decimal_year(moment)
         except ValueError:
-            wrong = f"holds dates, but no such day: {cells[i]!r}"
-            found.faults.setdefault(i, (wrong, REMEDY))
-    shown = next((i for i, x in enumerate(found.values) if x is not None), None)
-    if shown is not None:
-        found.remarks.append(
-            f"dates read as years, such as {str(cells[shown])!r} as "
-            f"{found.values[shown]:.2f}"
-        )
+            found.odd[i] = "is no such day"
     return found
+
+
+def _season(cell: Any) -> tuple[bool, int] | None:
+    """Whether the second part of 2009-10 is the year after the first, and this part."""
+    match = _SEASON.fullmatch(cell) if isinstance(cell, str) else None
+    if match is None:
+        return None
+    first, second = int(match[2]), int(match[3])
+    return second == (first + 1) % 100, second
 
 
 def _parts(cell: Any) -> dict[str, str] | None:
@@ -225,7 +242,9 @@ def day_first_vote(parts: Mapping[str, str]) -> bool | None:
     return False if int(parts["second"]) > 12 else None
 
 
-def _is_day_first(cells: Sequence[Any], parts: Sequence[Any], found: ReadDates) -> bool:
+def _is_day_first(
+    cells: Sequence[Any], parts: Sequence[Any], found: ReadDates, order: str
+) -> bool:
     """Whether 3/4/2021 is in April: another cell tells, such as 25/4/2021."""
     open_ones = {
         i: own
@@ -233,21 +252,13 @@ def _is_day_first(cells: Sequence[Any], parts: Sequence[Any], found: ReadDates) 
         if isinstance(own, dict) and "first" in own
     }
     votes = Counter(map(day_first_vote, open_ones.values()))
-    day_first = votes[True] > votes[False]
-    if votes[True] and votes[False]:
-        for i, own in open_ones.items():
-            if int(own["second" if day_first else "first"]) > 12:
-                first = "day" if day_first else "month"
-                found.faults[i] = (
-                    f"holds dates with the {first} first, but {cells[i]!r}",
-                    "write dates like 2021-12-31",
-                )
-    elif open_ones and not (votes[True] or votes[False]):
+    day_first = votes[True] > votes[False] if not order else order == "day-first"
+    if open_ones and not (votes[True] or votes[False] or order):
         i = next(iter(open_ones))
-        found.remarks.append(
-            f"month taken to come first in {cells[i]!r}; no cell tells, so write dates "
-            "like 2021-12-31 if that is wrong"
-        )
+        found.doubt = f"{cells[i]!r} may have the day or the month first"
+    for i, own in open_ones.items():
+        if int(own["second" if day_first else "first"]) > 12:
+            found.odd[i] = f"has not the {'day' if day_first else 'month'} first"
     return day_first
 
 

@@ -16,12 +16,12 @@ import numpy.typing as npt
 from phcle.contexts.base.context import Context
 from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.descriptive.sources import Cells
-from phcle.contexts.label_matching import LabelMatch
-from phcle.contexts.readers.context_files import ContextFile
-from phcle.contexts.readers.files_to_contexts import CollectedFiles, collect_files
-from phcle.contexts.readers.guessed_files import GuessedFiles, guess_files
-from phcle.contexts.readers.source_files import FileSummary
-from phcle.contexts.readers.table_files import Reading
+from phcle.tables.file_kinds import ContextFile
+from phcle.tables.files import CollectedFiles, collect_files
+from phcle.tables.folders import GuessedFiles, guess_files
+from phcle.tables.matching import LabelMatch
+from phcle.tables.reader import Reading
+from phcle.tables.sources import FileSummary
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,17 @@ class CheckedColumn:
         What it holds, such as "number" or "category".
     known : int
         Labels with a known cell.
+    examples : tuple of str
+        Two cells where text became a number, a date or a truth value.
+    doubt : str
+        Why the column can be read in two ways and stays text; empty if it cannot.
     """
 
     title: str
     holds: str
     known: int
+    examples: tuple[str, ...] = ()
+    doubt: str = ""
 
 
 @dataclass(frozen=True)
@@ -142,6 +148,7 @@ def _plain(file: CheckedFile) -> dict[str, Any]:
         "labels": file.labels,
         "columns": [vars(column) for column in file.columns],
         "remarks": [] if read is None else list(read.remarks),
+        "odd_cells": [] if read is None else list(read.odd_cells),
         "faults": list(file.faults),
     }
 
@@ -261,11 +268,15 @@ def _columns(context: Context, summary: FileSummary) -> tuple[CheckedColumn, ...
             own = context.values[:, i]
             cells[title] = own[np.isfinite(own)]
     found = []
-    for title, holds in summary.columns.items():
+    for title, column in summary.columns.items():
         if title in cells:
-            is_truth = holds == "number" and set(cells[title]) <= {0, 1}
-            holds = "truth" if is_truth else holds
-            found.append(CheckedColumn(title, holds, len(cells[title])))
+            holds = column.holds
+            if holds == "number" and set(cells[title]) <= {0, 1}:
+                holds = "truth"
+            known = len(cells[title])
+            found.append(
+                CheckedColumn(title, holds, known, column.examples, column.doubt)
+            )
     left_out = context.left_out.items()
     return (*found, *(CheckedColumn(x, f"left out: {why}", 0) for x, why in left_out))
 

@@ -9,19 +9,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 
-from phcle.contexts.column_titles import plain_title
-from phcle.contexts.readers.context_files import ContextFile
-from phcle.contexts.readers.file_arguments import LEVELS, ROLES
-from phcle.contexts.readers.kind_guessing import (
-    Guess,
-    TableSample,
-    guess_kinds,
-)
-from phcle.contexts.readers.table_files import Reading, open_table
 from phcle.errors import FileError
+from phcle.tables.file_kinds import LEVELS, ROLES, ContextFile
+from phcle.tables.kinds import Guess, TableSample, guess_kinds, plain_title
+from phcle.tables.reader import Reading, open_table
 
 NO_TABLES = {".owl": "owl", ".bin": "vectors", ".vec": "vectors", ".w2v": "vectors"}
 
@@ -55,10 +49,6 @@ def kind_of_ending(path: Path) -> str | None:
     with path.open("rb") as file:
         return "skos" if SKOS_SIGN in file.read(100_000) else "owl"
 
-
-ROWS = 5_000
-"""Rows of a table that are read for a guess: enough to see which column repeats, and a
-fraction of a second."""
 
 ENDINGS = (
     *(".csv", ".tsv", ".tab", ".txt", ".parquet", ".xlsx", ".json", ".jsonl"),
@@ -201,7 +191,7 @@ def guess_files(
         try:
             kind = kind_of_ending(path) if path.is_file() else None
             if kind is None:
-                samples[str(path)] = _sample(path, reading)
+                samples[str(path)] = open_table(path, reading).sample()
             else:
                 guesses[path] = Guess(kind, {}, f"its ending is {path.suffix}")
         except OSError as error:
@@ -222,14 +212,13 @@ def guess_files(
     return replace(_sorted(listed, guesses, faults, ignored), tables=tables)
 
 
-def _sample(path: Path, reading: Reading | None) -> TableSample:
-    table = open_table(path, reading)
-    return TableSample(table.header, [cells for _, cells in islice(table.rows(), ROWS)])
-
-
 def _lists_labels(sample: TableSample, others: Iterable[TableSample]) -> bool:
     """Whether the lines of a text are labels of other files, and no notes."""
-    lines = {plain_title(str(x)) for x in (*sample.header, *chain(*sample.rows)) if x}
+    lines = {
+        plain_title(str(x))
+        for x in (*sample.header, *sample.first, *chain(*sample.rows))
+        if x
+    }
     cells = {plain_title(str(x)) for other in others for x in chain(*other.rows)}
     return 2 * len(lines & cells) >= len(lines)
 

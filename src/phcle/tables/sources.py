@@ -13,10 +13,14 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
-from phcle.contexts.readers.context_files import ContextFile
-from phcle.contexts.readers.delimited import DELIMITERS
 from phcle.errors import ContextError, FileError, FileFaults
 from phcle.files.reading import check_is_file, opened
+from phcle.tables.columns import ColumnSummary
+from phcle.tables.file_kinds import ContextFile
+from phcle.tables.reader import DELIMITERS, Table
+
+COLUMNS = 12
+"""Columns whose reading the first lines of a fit tell; `phcle check` has all."""
 
 
 @dataclass(frozen=True)
@@ -196,10 +200,12 @@ class FileSummary:
         What separates the cells of a table of text.
     n_rows : int or None
         Rows of a table, without its header; None if the file is no table.
-    columns : mapping
-        What each column holds, by its title, such as "number" or "category".
+    columns : mapping from str to ColumnSummary
+        How each column was read, by its title.
     remarks : tuple of str
         What was guessed or changed, each as a short sentence without a full stop.
+    odd_cells : tuple of str
+        Cells that are not what nearly all others of their column are, with places.
 
     Examples
     --------
@@ -213,8 +219,52 @@ class FileSummary:
     encoding: str | None = None
     delimiter: str | None = None
     n_rows: int | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, ColumnSummary] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    odd_cells: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, table: Table, kind: str) -> FileSummary:
+        """Say what was read from a table.
+
+        Parameters
+        ----------
+        table : Table
+            The table, of which all rows were read.
+        kind : str
+            What it was read as.
+
+        Returns
+        -------
+        FileSummary
+            The summary.
+        """
+        return cls(
+            table.path,
+            kind,
+            table.encoding,
+            table.delimiter,
+            table.n_rows,
+            dict(table.columns),
+            tuple(table.remarks),
+            tuple(table.odd_cells),
+        )
+
+    @property
+    def column_line(self) -> str:
+        """How the first columns were read, in one line.
+
+        Returns
+        -------
+        str
+            Each with two cells where text became a number, a date or a truth value;
+            empty for a file without such columns.
+        """
+        said = []
+        for title, column in self.columns.items():
+            examples = f" ({', '.join(column.examples)})" if column.examples else ""
+            said.append(f"{title}: {column.holds}{examples}")
+        return f"{self.path.name}: {first_few(said, COLUMNS)}" if said else ""
 
     @property
     def line(self) -> str:

@@ -11,15 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import pairwise
 from typing import Any
 
-from phcle.contexts.column_evidence import ColumnEvidence, find_labels
-from phcle.contexts.column_titles import plain_title
-from phcle.contexts.labels import as_labels, is_missing
-from phcle.contexts.readers.kind_guessing import (
-    NEEDED,
-    SAMPLED_ROWS,
-    TableSample,
-    columns_for,
-)
+from phcle.contexts.labels import as_label, is_missing
 from phcle.errors import (
     ContextError,
     ContextWarning,
@@ -27,6 +19,18 @@ from phcle.errors import (
     did_you_mean,
     some,
 )
+from phcle.tables.cells import UnknownMarkers
+from phcle.tables.kinds import (
+    NEEDED,
+    SAMPLED_ROWS,
+    Column,
+    TableSample,
+    find_columns,
+    find_label,
+    find_levels,
+    plain_title,
+)
+from phcle.tables.repeats import merge_repeats
 
 
 def as_frame(table: Any, where: str) -> Any | None:
@@ -60,7 +64,12 @@ def as_frame(table: Any, where: str) -> Any | None:
 
 
 def labelled_columns(
-    frame: Any, labels: str | None, name: str
+    frame: Any,
+    labels: str | None,
+    name: str,
+    *,
+    repeats: str = "mean",
+    markers: UnknownMarkers | None = None,
 ) -> tuple[tuple[str, ...], dict[str, list[Any]]]:
     """Split a data frame into labels and columns of cells.
 
@@ -70,14 +79,18 @@ def labelled_columns(
         A frame of pandas, Polars or PyArrow.
     labels : str or None
         The column of labels. None takes the index of a pandas frame, unless it only
-        numbers the rows, and else the column that `find_labels` finds, with a warning.
+        numbers the rows, and else the column that `find_label` finds, with a warning.
     name : str
         Name of the context, for messages.
+    repeats : {"mean", "first", "refuse"}, default "mean"
+        What becomes of several rows of one label.
+    markers : UnknownMarkers, optional
+        Which texts mark unknown cells.
 
     Returns
     -------
     labels : tuple of str
-        One label per row. Of identical rows the first is kept, with a warning.
+        Every label once. A warning says what was merged.
     cells : dict
         Cells of each further column, by its title.
     """
@@ -97,19 +110,27 @@ def labelled_columns(
     if not cells:
         raise ContextError(f"{where}: the frame has no columns.")
     if labels is None and has_labels_in_index(frame, where):
-        return as_labels(frame.index, f"index of {where}"), cells
-    own = _found_labels(cells, where) if labels is None else labels
-    if len(set(map(_comparable, cells[own]))) < len(cells[own]):
-        cells = _without_repeated_rows(cells, where)
-    return as_labels(cells.pop(own), f"column {own!r} of {where}"), cells
+        given, named = list(frame.index), f"index of {where}"
+    else:
+        own = _found_labels(cells, where) if labels is None else labels
+        given, named = cells.pop(own), f"column {own!r} of {where}"
+    names = [as_label(x, f"{named}, row {i}") for i, x in enumerate(given, 1)]
+    places = [f"row {i}" for i in range(1, len(names) + 1)]
+    merged = merge_repeats(names, cells, places, how=repeats, markers=markers)
+    if merged.different and repeats == "refuse":
+        raise ContextError(
+            f"{where}: {some(merged.different)} have several rows; merge them."
+        )
+    if merged.remarks:
+        warnings.warn(
+            f"{where}: {'; '.join(merged.remarks)}.", ContextWarning, stacklevel=4
+        )
+    return tuple(merged.labels), merged.cells
 
 
 def _found_labels(cells: dict[str, list[Any]], where: str) -> str:
     """The column that seems to hold the labels; a guess is said."""
-    try:
-        own = find_labels(_evidence(cells), where)
-    except ContextError:
-        own = find_labels(_evidence(_different_rows(cells)), where)
+    own = find_label(_evidence(cells), where)
     if plain_title(own) != "label":
         _say(
             f"{where}: the labels are taken from column {own!r}; say labels={own!r} if "
@@ -118,8 +139,8 @@ def _found_labels(cells: dict[str, list[Any]], where: str) -> str:
     return own
 
 
-def _evidence(cells: Mapping[str, list[Any]]) -> list[ColumnEvidence]:
-    return [ColumnEvidence(title, own) for title, own in cells.items()]
+def _evidence(cells: Mapping[str, list[Any]]) -> list[Column]:
+    return [Column(title, own) for title, own in cells.items()]
 
 
 def _cells_of(frame: Any) -> dict[str, list[Any]]:
@@ -165,37 +186,6 @@ def has_labels_in_index(frame: Any, where: str) -> bool:
     )
 
 
-def _without_repeated_rows(
-    cells: dict[str, list[Any]], where: str
-) -> dict[str, list[Any]]:
-    """The different rows, with a warning if there are others."""
-    kept = _different_rows(cells)
-    n_kept, n_rows = (len(next(iter(x.values()))) for x in (kept, cells))
-    if n_kept < n_rows:
-        warnings.warn(
-            f"{where}: {n_rows - n_kept} of {n_rows} rows repeat another and were left "
-            "out.",
-            ContextWarning,
-            stacklevel=4,
-        )
-    return kept
-
-
-def _different_rows(cells: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """The cells without rows that equal an earlier one in every cell."""
-    first: dict[tuple[Any, ...], int] = {}
-    for position, row in enumerate(zip(*cells.values(), strict=True)):
-        first.setdefault(tuple(map(_comparable, row)), position)
-    return {
-        title: [column[i] for i in first.values()] for title, column in cells.items()
-    }
-
-
-def _comparable(cell: Any) -> Any:
-    """A cell that equals others of the same value, also if it is missing."""
-    return None if is_missing(cell) else str(cell).strip()
-
-
 def _say(text: str) -> None:
     warnings.warn(text, GuessWarning, stacklevel=5)
 
@@ -228,16 +218,19 @@ def rows_of(table: Any, kind: str, where: str) -> Iterable[Any]:
     frame = as_frame(table, where)
     if frame is None:
         return table  # type: ignore[no-any-return]
-    found = columns_for(kind, sample_of(frame), where).columns
-    if "levels" in found:
-        titles = found["levels"].split("/")
-        _say(f"{where}: the columns {some(titles)} are taken as a lineage.")
-    elif any(plain_title(title) != role for role, title in found.items()):
+    sample = sample_of(frame)
+    levels = find_levels(sample, where) if kind == "hierarchy" else None
+    if levels is not None:
+        found: Mapping[str, str] = {"levels": "/".join(levels)}
+        _say(f"{where}: the columns {some(levels)} are taken as a lineage.")
+        return with_columns(table, found)  # type: ignore[no-any-return]
+    found = find_columns(kind, sample, where).columns
+    if any(plain_title(title) != role for role, title in found.items()):
         taken = ", ".join(f"{title!r} as {role}" for role, title in found.items())
         _say(f"{where}: takes {taken}; rename the columns if that is wrong.")
-    chosen = with_columns(table, found)
-    smaller = as_frame(chosen, where)
-    return chosen if smaller is None else smaller.iter_rows()  # type: ignore[no-any-return]
+    smaller = as_frame(with_columns(table, found), where)
+    assert smaller is not None
+    return smaller.iter_rows()  # type: ignore[no-any-return]
 
 
 def with_columns(frame: Any, columns: Mapping[str, str]) -> Any:

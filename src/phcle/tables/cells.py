@@ -1,16 +1,21 @@
-"""Texts that mark a cell as unknown, in files and in cells given in Python.
-
-They apply to cells of values only, never to labels: Namibia's code is NA.
-"""
+"""One cell of a table: whether it is unknown, true, or a number."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from phcle.contexts.labels import is_missing
+
+READ_AS = (
+    *("text", "number", "point", "comma", "truth", "date", "day-first"),
+    "month-first",
+)
+"""How a user may have a column read: `point` and `comma` are numbers with a decimal
+point or comma, `day-first` and `month-first` are dates such as 3/4/2021."""
 
 MARKERS = frozenset(
     [
@@ -20,16 +25,26 @@ MARKERS = frozenset(
         *("\u2026", "unknown", "unk", "not known", "not available", "not applicable"),
         *("k.a.", "k. a.", "unbekannt", "s.d.", "inconnu", "desconocido"),
         *("not specified", "no data", "no value", "missing", "tbd", "tba", "n.d."),
-        *("#value!", "#ref!", "#div/0!", "#name?", "#null!", "#num!"),
+        *("#value!", "#ref!", "#div/0!", "#name?", "#null!", "#num!", "empty"),
     ]
 )
 """What people and programs write for an unknown value, in lower case. A column of
 categories may have `none` or `unknown` as a value: `keep_na` keeps them."""
 
+TRUTH = {
+    **dict.fromkeys(("true", "yes", "y", "t", "on", "ja", "oui", "s\u00ed", "si"), 1.0),
+    **dict.fromkeys(("false", "no", "n", "f", "off", "nein", "non"), 0.0),
+}
+CLEAR = ("true", "false", "yes", "no", "ja", "nein", "oui", "non")
+"""Truth values that need no other: a column of `F` alone may hold something else."""
+
+TICKS = ("x", "\u2713", "\u2714", "\u2611")
+"""Marks in lists of the kind `x` or empty."""
+
 
 @dataclass(frozen=True)
 class UnknownMarkers:
-    """Tells which cells are unknown.
+    """Tells which cells of values are unknown. Labels have no markers: NA is Namibia.
 
     Attributes
     ----------
@@ -102,7 +117,90 @@ class UnknownMarkers:
         return Counter(_text(cell) for cell in cells if self.is_marker(cell))
 
 
+def unknown_cells(markers: Counter[str]) -> str:
+    """Say which cells were taken as unknown.
+
+    Parameters
+    ----------
+    markers : Counter
+        How often each marker occurs.
+
+    Returns
+    -------
+    str
+        A remark.
+
+    Examples
+    --------
+    >>> unknown_cells(Counter({"n/a": 3, "-": 1}))
+    "4 cells unknown: 'n/a' 3, '-' 1"
+    """
+    total = markers.total()
+    listed = ", ".join(f"{text!r} {n}" for text, n in markers.most_common(6))
+    more = ", \u2026" if len(markers) > 6 else ""
+    return f"{total} cell{'s' if total > 1 else ''} unknown: {listed}{more}"
+
+
 def _text(cell: Any) -> str:
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return str(cell).strip()
+
+
+def truth_of(cell: Any) -> float | None:
+    """Convert a cell to a truth value, without a look at other cells.
+
+    Parameters
+    ----------
+    cell : object
+        A known cell.
+
+    Returns
+    -------
+    float or None
+        1 or 0; None if it is neither.
+
+    Examples
+    --------
+    >>> truth_of("Yes"), truth_of(0), truth_of("red")
+    (1.0, 0.0, None)
+    """
+    if isinstance(cell, str):
+        cell = cell.lower()
+        return TRUTH.get(cell, {"0": 0.0, "1": 1.0}.get(cell))
+    number = as_number(cell)
+    return number if number in (0.0, 1.0) else None
+
+
+def as_number(cell: Any) -> float | None:
+    """Convert a cell to a number, without a look at other cells.
+
+    Parameters
+    ----------
+    cell : object
+        A number, a truth value, a text or a missing value.
+
+    Returns
+    -------
+    float or None
+        NaN for a missing value, None for text that is no number.
+
+    Examples
+    --------
+    >>> as_number("2.5"), as_number("yes"), as_number(""), as_number("red")
+    (2.5, 1.0, nan, None)
+    """
+    if is_missing(cell):
+        return math.nan
+    if isinstance(cell, str):
+        cell = cell.strip().lower()
+        if cell in MARKERS:
+            return math.nan
+        if cell in CLEAR:
+            return TRUTH[cell]
+        if "_" in cell:  # Python reads 1_000 as a number, other programs do not
+            return None
+    try:
+        return float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return None

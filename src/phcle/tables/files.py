@@ -1,6 +1,6 @@
 """Files into contexts: `phcle.read_contexts`, and the reading of `phcle fit`.
 
-A new kind of file needs a row in `FILE_KINDS`, a case in `file_to_context._read` and an
+A new kind of file needs a row in `FILE_KINDS`, a case in `_read` and an
 argument of `read_contexts`.
 """
 
@@ -11,14 +11,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
+from phcle.contexts import RelationalContext
 from phcle.contexts.alignment import match_contexts
 from phcle.contexts.base.context import Context
 from phcle.contexts.descriptive.data import DescriptiveContext
-from phcle.contexts.label_matching import LabelMatch
-from phcle.contexts.match_report import warn_of_match
-from phcle.contexts.readers.context_files import (
+from phcle.errors import ContextError
+from phcle.files.reading import is_file
+from phcle.optional_imports import is_installed
+from phcle.tables import rows as read
+from phcle.tables.file_kinds import (
     FILE_KINDS,
     THESAURI,
     ContextFile,
@@ -26,20 +29,22 @@ from phcle.contexts.readers.context_files import (
     list_files,
     refuse_same_names,
 )
-from phcle.contexts.readers.file_to_context import (
-    read_and_summarise,
-    read_readable_names,
-    read_thesaurus,
-)
-from phcle.contexts.readers.label_files import read_labels, read_vectors
-from phcle.contexts.readers.source_files import (
+from phcle.tables.matching import LabelMatch, warn_of_match
+from phcle.tables.reader import Reading, Table, open_table
+from phcle.tables.sources import (
     CollectedFaults,
     FileSummary,
     SourceFile,
+    errors_name,
     recorded,
 )
-from phcle.contexts.readers.table_files import Reading, read_synonyms
-from phcle.errors import ContextError
+
+if TYPE_CHECKING:
+    from phcle.contexts.readers.ontologies import Thesaurus
+
+LARGE_FILE = 200_000_000
+"""Annotation tables of more bytes are counted by DuckDB, if it is installed, because
+they may not fit into memory."""
 
 Synonyms = str | Path | Mapping[str, str]
 """A file of synonyms, or labels by synonym."""
@@ -104,6 +109,8 @@ def read_contexts(
     delimiter: str | None = None,
     na: Iterable[str] = (),
     keep_na: bool = False,
+    read_as: Mapping[str, str] | None = None,
+    repeats: str = "mean",
     label_words: bool = False,
     match: str = "safe",
     synonyms: Synonyms | None = None,
@@ -112,7 +119,8 @@ def read_contexts(
 
     Every argument for files takes a path, a list of paths, or a mapping from context
     names to paths. Without a name, a context is named after its file. Tables are CSV
-    files with a header (any encoding and delimiter) or Parquet files (`.parquet`).
+    files (any encoding and delimiter), Excel workbooks (`.xlsx`), JSON or Parquet
+    files.
     Columns are found by name, or where it is certain by position; a path may name them,
     as in `"tree.csv:child=job,parent=sector"`. Other columns are ignored. Any file may
     lack any label. All faults of all files are raised together.
@@ -163,6 +171,15 @@ def read_contexts(
     keep_na : bool, default False
         Take the usual markers, such as `NA`, for ordinary texts. Empty cells stay
         unknown.
+    read_as : mapping from str to str, optional
+        How columns of attributes are to be read, by title, such as
+        `{"zip": "text", "born": "date"}`; what can be read in two ways stays text
+        without it. Values are "text", "number", "point" and "comma" (numbers with
+        these decimals), "truth", "date", "day-first" and "month-first".
+    repeats : {"mean", "first", "refuse"}, default "mean"
+        What becomes of several rows of one label in a table of attributes: the mean of
+        their numbers and the most frequent of their categories, the first row, or an
+        error. Identical rows count once.
     label_words : bool, default False
         Add the words of the labels' own names as a context; see
         `DescriptiveContext.from_label_names`.
@@ -216,7 +233,9 @@ def read_contexts(
         hierarchy_kind=hierarchy_kind,
         role=role,
         language=language,
-        reading=Reading(encoding, delimiter, tuple(na), keep_na),
+        reading=Reading(
+            encoding, delimiter, tuple(na), keep_na, dict(read_as or {}), repeats
+        ),
         label_words=label_words,
         match=match,
         synonyms=synonyms,
@@ -352,7 +371,7 @@ class _Reader:
         file = ContextFile("labels", path, "labels")
         with self.faults.collected(file.path), recorded(file, self.lists):
             remarks: list[str] = []
-            self.labels = read_labels(path, self.reading, remarks)
+            self.labels = read.read_labels(path, self.reading, remarks)
             n, said = len(self.labels), tuple(remarks)
             self.summaries.append(FileSummary(path, file.kind, n_rows=n, remarks=said))
 
@@ -365,7 +384,7 @@ class _Reader:
         found: dict[str, str] = {}
         file = ContextFile("synonyms", path, "synonyms")
         with self.faults.collected(path), recorded(file, self.lists):
-            found, summary = read_synonyms(path, self.reading)
+            found, summary = read.read_synonyms(path, self.reading)
             self.summaries.append(summary)
         return found
 
@@ -414,7 +433,7 @@ class _Reader:
         )
         wanted = {label: self.names.get(label, label) for label in known} or None
         with self.faults.collected(file.path), recorded(file, self.sources):
-            self.contexts.append(read_vectors(file.path, file.name, wanted=wanted))
+            self.contexts.append(read.read_vectors(file.path, file.name, wanted=wanted))
             self.summaries.append(FileSummary(file.path, file.kind))
 
     def result(self) -> ReadContexts:
@@ -476,3 +495,137 @@ def label_words_of(
         labels = chain.from_iterable(context.labels for context in contexts)
     known = dict.fromkeys(map(str, labels))
     return DescriptiveContext.from_label_names({x: names.get(x, x) for x in known})
+
+
+def read_readable_names(
+    file: ContextFile, reading: Reading | None = None
+) -> tuple[dict[str, str], FileSummary]:
+    """Read a file of readable names.
+
+    Parameters
+    ----------
+    file : ContextFile
+        The file.
+    reading : Reading, optional
+        How the user wants it to be read.
+
+    Returns
+    -------
+    names : dict
+        Name by label.
+    summary : FileSummary
+        What was read, and how.
+    """
+    table = open_table(file.path, reading, columns=file.columns)
+    return read.read_cells(table, "names"), FileSummary.of(table, "names")
+
+
+def read_thesaurus(file: ContextFile, language: str) -> Thesaurus:
+    """Read a SKOS vocabulary or OWL ontology.
+
+    Parameters
+    ----------
+    file : ContextFile
+        A file of a kind in `THESAURI`.
+    language : str
+        Language of names and texts.
+
+    Returns
+    -------
+    Thesaurus
+        Taxonomy, names and texts.
+    """
+    from phcle.contexts.readers.ontologies import from_owl, from_skos
+
+    from_file = from_skos if file.kind == "skos" else from_owl
+    return from_file(file.path, language=language, name=file.name)
+
+
+def read_and_summarise(
+    file: ContextFile,
+    *,
+    hierarchy_kind: str = "ancestors",
+    role: str = "auto",
+    min_count: int = 2,
+    reading: Reading | None = None,
+) -> tuple[Context, FileSummary]:
+    """Read one file as a context, and say how it was read.
+
+    Parameters
+    ----------
+    file : ContextFile
+        A file of a kind that gives one context, so none of `THESAURI`.
+    hierarchy_kind : str, default "ancestors"
+        How a taxonomy relates its labels.
+    role : str, default "auto"
+        What the fit makes of a taxonomy.
+    min_count : int, default 2
+        Words in fewer texts are left out.
+    reading : Reading, optional
+        How the user wants it to be read.
+
+    Returns
+    -------
+    context : RelationalContext or DescriptiveContext
+        The context. Errors name the file.
+    summary : FileSummary
+        What the file was taken to be, and what was guessed or changed.
+    """
+    with errors_name(file.path):
+        if file.kind == "vectors":
+            summary = FileSummary(file.path, file.kind)
+            return read.read_vectors(file.path, file.name), summary
+        table = open_table(file.path, reading, columns=file.columns)
+        context = _read(file, table, hierarchy_kind, role, min_count)
+        return context, FileSummary.of(table, file.kind)
+
+
+def _read(
+    file: ContextFile, table: Table, hierarchy_kind: str, role: str, min_count: int
+) -> Context:
+    name = file.name
+    match file.kind:
+        case "hierarchy":
+            pairs = read.read_hierarchy_edges(table)
+            return RelationalContext.from_hierarchy(
+                pairs, name=name, kind=hierarchy_kind, role=role
+            )
+        case "edges":
+            are_triples, rows = read.read_edges(table)
+            if are_triples:
+                return RelationalContext.from_triples(rows, name=name)
+            return RelationalContext.from_edges(rows, name=name)
+        case "annotations" if _counted_by_duckdb(table):
+            at = read.columns_of(table, "annotations")
+            return RelationalContext.from_annotation_table(
+                file.path,
+                name=name,
+                item=table.header[at["item"]],
+                label=table.header[at["label"]],
+                delimiter=table.delimiter,
+            )
+        case "annotations":
+            pairs = read.read_annotations(table)
+            return RelationalContext.from_annotations(pairs, name=name)
+        case "attributes":
+            return read.read_attributes(table, name)
+        case "tags":
+            return DescriptiveContext.from_tags(read.read_tags(table), name=name)
+        case "texts":
+            texts = read.read_cells(table, "texts")
+            return DescriptiveContext.from_texts(texts, name=name, min_count=min_count)
+        case _:
+            texts = read.read_cells(table, "texts")
+            return DescriptiveContext.from_texts(texts, name=name, encoder="sentences")
+
+
+def _counted_by_duckdb(table: Table) -> bool:
+    """Whether DuckDB counts an annotation table: a Parquet file or a large one.
+
+    It reads UTF-8 only; other files are read row by row.
+    """
+    if ".parquet" in table.path.suffixes:
+        return True
+    is_large = is_file(table.path) and table.path.stat().st_size > LARGE_FILE
+    is_plain = table.encoding == "utf-8" and not (table.skip or table.first)
+    return is_large and is_plain and is_installed("duckdb")

@@ -1,0 +1,462 @@
+"""Numbers as people write them: 1,299.00 or 1.299,00, £45, 12 %, (3.5), 3 kg.
+
+A cell may leave it open whether a point or comma starts the decimals: 1.299. The other
+cells of its column decide, then the other columns of the table. If none does, the
+column is in doubt. Units are compared exactly as they are written: 5 mW is not 5 MW.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from phcle.tables.cells import CLEAR, as_number
+
+CURRENCIES = {
+    **{"$": "USD", "us$": "USD", "\u00a3": "GBP", "\u20ac": "EUR", "\u00a5": "JPY"},
+    **{"\u20b9": "INR", "rs": "INR", "rs.": "INR", "fr.": "CHF", "sfr.": "CHF"},
+    **{"z\u0142": "PLN", "kr": "kr", "kr.": "kr", "a$": "AUD", "c$": "CAD"},
+    "r$": "BRL",
+    **{
+        code.lower(): code
+        for code in (
+            *("USD", "EUR", "GBP", "JPY", "CHF", "CNY", "INR", "AUD", "CAD", "NZD"),
+            *("SEK", "NOK", "DKK", "PLN", "CZK", "HUF", "BRL", "MXN", "ZAR", "KRW"),
+        )
+    },
+}
+"""Signs and codes of money, in lower case, with one name for each currency."""
+
+PERCENT = ("%", "percent", "pct", "pct.")
+
+SCALES = {
+    **dict.fromkeys(("thousand", "tsd", "tsd.", "Tsd."), 1e3),
+    **dict.fromkeys(("million", "millions", "mio", "mio.", "Mio", "Mio.", "mn"), 1e6),
+    **dict.fromkeys(("billion", "billions", "bn", "mrd", "mrd.", "Mrd", "Mrd."), 1e9),
+    **dict.fromkeys(("trillion", "trillions"), 1e12),
+}
+"""Words that multiply the number before them."""
+
+CONVERTED = (
+    {"mg": 1, "g": 10**3, "kg": 10**6, "t": 10**9},
+    {
+        **dict.fromkeys(("oz", "oz.", "OZ", "OZ.", "ounce", "ounces"), 1),
+        **dict.fromkeys(("lb", "lb.", "lbs", "lbs.", "pound", "pounds"), 16),
+    },
+    {"mm": 1, "cm": 10, "dm": 100, "m": 1000, "km": 10**6},
+    {'"': 1, "in": 1, "in.": 1, "ft": 12, "ft.": 12, "yd": 36, "mi": 63_360},
+    {"ml": 1, "mL": 1, "cl": 10, "dl": 100, "l": 1000, "L": 1000, "hl": 10**5},
+    {
+        **{"ms": 1, "s": 1000, "sec": 1000, "min": 60_000, "mins": 60_000},
+        **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 3_600_000),
+        **dict.fromkeys(("d", "day", "days"), 86_400_000),
+    },
+    {"mW": 1, "W": 10**3, "kW": 10**6, "MW": 10**9, "GW": 10**12},
+    {"Wh": 1, "kWh": 10**3, "MWh": 10**6, "GWh": 10**9},
+    {"Hz": 1, "kHz": 10**3, "MHz": 10**6, "GHz": 10**9},
+    {"mAh": 1, "Ah": 10**3},
+    {"mA": 1, "A": 10**3},
+    {"mV": 1, "V": 10**3, "kV": 10**6},
+    {"\u2030": 1, "%": 10},
+)
+"""Units that may stand in one column, with what they are multiples of."""
+
+UNITS = frozenset(
+    [
+        *("mg", "g", "kg", "t", "lb", "lbs", "oz", "st"),
+        *("mm", "cm", "dm", "m", "km", "in", "ft", "yd", "mi", '"'),
+        *("ml", "cl", "dl", "l", "hl", "gal", "pt"),
+        *("ms", "s", "sec", "min", "mins", "h", "hr", "hrs", "d", "wk", "yr", "yrs"),
+        *("m2", "m\u00b2", "km2", "km\u00b2", "ha", "m3", "m\u00b3", "cc", "sqft"),
+        *("w", "kw", "mw", "kwh", "wh", "v", "a", "ah", "mah", "j", "kj", "kcal"),
+        *("cal", "hz", "khz", "mhz", "ghz", "kb", "mb", "gb", "tb", "px", "mp", "dpi"),
+        *("\u00b0c", "\u00b0f", "\u00b0", "km/h", "mph", "m/s", "bar", "hp", "db"),
+        *("\u2030", "%"),
+    ]
+)
+"""Units that may follow a number without a space, in lower case. Other words must be
+apart from it: `2XL` is a size, `2 rooms` is a number of rooms."""
+
+NEARLY_ALL = 0.8
+"""Share of the known cells that says what a column holds; the others are odd cells."""
+
+ENOUGH_GROUPS = 3
+"""Cells such as 1,299 beside numbers below 1000 without a sign that show thousands:
+decimals would hardly all have three digits."""
+
+_SPACES = str.maketrans(
+    {"\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2019": "'", "\u2212": "-"}
+)
+_NUMBER = re.compile(
+    r"(?P<paren>\()?(?P<sign>[+-])?\s?(?P<before>[^\d\s.,'()+-]{1,4}\.?)?\s?"
+    r"(?P<minus>[+-])?(?P<core>[\d.,][\d.,']*(?: \d{3}(?!\d)[.,\d]*)*)"
+    r"(?P<exponent>[eE][+-]?\d{1,4})?(?P<space>\s?)(?P<after>[^\d\s.,'()+-]\S{0,11}?)?\)?"
+)
+
+_MAYBE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
+
+
+@dataclass
+class ReadNumbers:
+    """The numbers of a column.
+
+    Attributes
+    ----------
+    values : list of float or None
+        The number of each cell; None if the cell is no number, or not one like nearly
+        all others.
+    remarks : list of str
+        What was dropped or assumed, without the name of the column.
+    odd : dict
+        Why a cell that is a number is none of this column, by its position.
+    unit : str
+        The unit of the numbers; empty without one.
+    doubt : str
+        Why the column can be read in two ways; empty if it cannot.
+    decimal : str
+        The sign that starts decimals, if the cells decide it.
+    """
+
+    values: list[float | None]
+    remarks: list[str] = field(default_factory=list)
+    odd: dict[int, str] = field(default_factory=dict)
+    unit: str = ""
+    doubt: str = ""
+    decimal: str = ""
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A number with what stands around it; None for what the cell leaves open."""
+
+    text: str
+    if_point: float | None  # the value if a point starts the decimals
+    if_comma: float | None
+    mark: str = ""  # the only separator; empty if the number has none
+    currency: str = ""
+    unit: str = ""
+    is_scaled: bool = False  # a word such as "million" follows
+
+    @property
+    def is_open(self) -> bool:
+        return (
+            self.if_point is not None
+            and self.if_comma is not None
+            and self.if_point != self.if_comma
+        )
+
+    @property
+    def decides(self) -> str:
+        if self.if_point is not None and self.if_comma is not None:
+            return ""
+        return "." if self.if_point is not None else ","
+
+    def value(self, decimal: str) -> float:
+        if decimal == ",":
+            chosen = self.if_point if self.if_comma is None else self.if_comma
+        else:
+            chosen = self.if_comma if self.if_point is None else self.if_point
+        return math.nan if chosen is None else chosen
+
+
+def read_numbers(cells: Sequence[str], decimal: str = "") -> ReadNumbers:
+    """Read a column of numbers; the known cells only.
+
+    Parameters
+    ----------
+    cells : sequence of str
+        The cells without spaces around them.
+    decimal : {"", ".", ","}, default ""
+        What starts the decimals, if the user or the rest of the table says it.
+
+    Returns
+    -------
+    ReadNumbers
+        Numbers, and what was assumed.
+
+    Examples
+    --------
+    >>> read_numbers(["1.299,00", "45,5", "1.100"]).values
+    [1299.0, 45.5, 1100.0]
+    >>> read_numbers(["\u00a345", "12", "cheap"]).values
+    [45.0, 12.0, None]
+    >>> read_numbers(["1.299", "2.450"]).doubt
+    "'1.299' may be 1.299 or 1299"
+    """
+    plain = _plain_numbers(cells, decimal)
+    if plain is not None:
+        decided = "." if any("." in cell for cell in cells) else ""
+        return ReadNumbers(plain, decimal=decided)
+    parsed = {i: x for i, cell in enumerate(cells) if (x := _parse(cell)) is not None}
+    found = ReadNumbers([None] * len(cells))
+    factors = _common_unit(parsed, found)
+    _common_currency(parsed, found)
+    numbers = {i: cell for i, cell in parsed.items() if i not in found.odd}
+    votes = Counter(cell.decides for cell in numbers.values() if cell.decides)
+    if len(votes) == 1:
+        found.decimal = next(iter(votes))
+    if votes["."] and votes[","] and not decimal:
+        for i, cell in numbers.items():
+            if cell.is_open:
+                found.odd[i] = f"may be {_both(cell)}"
+    elif not decimal:
+        decimal = found.decimal or _decimal_of_open_cells(list(numbers.values()), found)
+    for i, cell in numbers.items():
+        if i not in found.odd:
+            found.values[i] = cell.value(decimal) * factors.get(cell.unit, 1.0)
+    for i, text in enumerate(cells):
+        # What Python reads and no notation has, such as digits of other scripts.
+        if i not in parsed and text.lower() not in CLEAR:
+            number = as_number(text)
+            if number is not None and math.isfinite(number):
+                found.values[i] = number
+    _say_what_was_dropped(numbers, votes, decimal, found)
+    return found
+
+
+def _both(cell: _Cell) -> str:
+    return f"{cell.if_point:.12g} or {cell.if_comma:.12g}"
+
+
+def _plain_numbers(cells: Sequence[str], decimal: str) -> list[float | None] | None:
+    """Numbers as programs write them, which is fast; None if any is written otherwise.
+
+    Numbers such as 1.299 alone may have a separator of thousands.
+    """
+    found: list[float | None] = []
+    try:
+        for cell in cells:
+            if "_" in cell:  # Python reads 1_000 as a number, other programs do not
+                return None
+            found.append(float(cell))
+    except ValueError:
+        return None
+    if not all(map(math.isfinite, found)) or decimal == ",":  # type: ignore[arg-type]
+        return None
+    pointed = [cell for cell in cells if "." in cell]
+    is_open = bool(pointed) and all(map(_MAYBE_THOUSANDS.fullmatch, pointed))
+    return found if decimal or not is_open else None
+
+
+def _decimal_of_open_cells(cells: Sequence[_Cell], found: ReadNumbers) -> str:
+    """What starts the decimals where each cell leaves it open; or a doubt."""
+    still_open = [cell for cell in cells if cell.is_open]
+    if not still_open:
+        return ""
+    first = still_open[0]
+    marks = {cell.mark for cell in still_open}
+    whole = [abs(cell.value("")) for cell in cells if not cell.mark]
+    if len(marks) == 1 and any(value >= 1000 for value in whole):
+        return first.mark  # nobody writes thousands with a sign and without
+    groups = len(marks) == 1 and len(still_open) >= ENOUGH_GROUPS
+    if groups and len(whole) >= ENOUGH_GROUPS:
+        return "," if first.mark == "." else "."
+    found.doubt = f"{first.text!r} may be {_both(first)}"
+    return ""
+
+
+def _parse(text: str) -> _Cell | None:
+    """One cell; None if it is no number in any notation."""
+    match = _NUMBER.fullmatch(text.translate(_SPACES).strip())
+    if match is None or bool(match["paren"]) != text.rstrip().endswith(")"):
+        return None
+    before, after = match["before"] or "", match["after"] or ""
+    currency = _currency(before) or _currency(after)
+    if before and not currency:
+        return None
+    unit = "" if _currency(after) or after in SCALES else after
+    if unit.lower() in PERCENT:
+        unit = "%"
+    if unit and not match["space"] and unit.lower() not in UNITS:
+        return None
+    if unit and not any(x.isalpha() or x in '°"%\u2030' for x in unit):
+        return None
+    values = _values(match["core"], match["exponent"] or "")
+    if values is None:
+        return None
+    signs = [match["sign"], match["minus"], "-" if match["paren"] else None]
+    times = SCALES.get(after, 1.0) * (-1.0 if "-" in signs else 1.0)
+    if sum(map(bool, signs)) > 1:
+        return None
+    if_point, if_comma = (None if x is None else times * x for x in values)
+    mark = "".join(sorted(set(match["core"]) & set(".,")))
+    return _Cell(text, if_point, if_comma, mark, currency, unit, after in SCALES)
+
+
+def _currency(text: str) -> str:
+    text = text.lower()
+    if text in CURRENCIES:
+        return CURRENCIES[text]
+    is_sign = len(text) == 1 and unicodedata.category(text) == "Sc"
+    return text if is_sign else ""
+
+
+def _values(core: str, exponent: str) -> tuple[float | None, float | None] | None:
+    """The number with a decimal point, and with a decimal comma."""
+    grouped = re.fullmatch(r"\d{1,3}(?:[ ']\d{3})+(?:[.,]\d*)?", core)
+    if re.search("[ ']", core) and not grouped:
+        return None
+    plain = re.sub("[ ']", "", core)
+    if not any(x.isdecimal() for x in plain):
+        return None
+    if "." not in plain and "," not in plain:
+        return (float(plain + exponent),) * 2
+    point = _with_decimal(plain, ".", ",", exponent)
+    comma = _with_decimal(plain, ",", ".", exponent)
+    if point is None and comma is None:
+        return None
+    if grouped or exponent:  # groups are marked already, so this is the decimal
+        point, comma = (point, None) if "." in plain else (None, comma)
+    return point, comma
+
+
+def _with_decimal(text: str, decimal: str, group: str, exponent: str) -> float | None:
+    """Read a number with one sign for decimals and another for thousands."""
+    whole, mark, fraction = text.partition(decimal)
+    if decimal in fraction or group in fraction or not (whole or fraction):
+        return None
+    if group in whole:
+        is_usual = re.fullmatch(rf"[1-9]\d{{0,2}}(?:\{group}\d{{3}})+", whole)
+        # Lakhs and crores: 12,34,567.
+        is_indian = group == "," and re.fullmatch(r"[1-9]\d?(?:,\d\d)*,\d{3}", whole)
+        if not (is_usual or is_indian):
+            return None
+    point = f".{fraction}" if mark else ""
+    return float(f"{whole.replace(group, '')}{point}{exponent}")
+
+
+def _common_unit(parsed: dict[int, _Cell], found: ReadNumbers) -> dict[str, float]:
+    """Factors to the unit that nearly all cells have; cells without one are odd."""
+    counts = Counter(cell.unit for cell in parsed.values())
+    if len(counts) < 2:
+        found.unit = next(iter(counts), "")
+        return {}
+    groups: dict[object, Counter[str]] = {}
+    for unit, n in counts.items():
+        groups.setdefault(_kind_of_unit(unit), Counter())[unit] = n
+    group = max(groups.values(), key=Counter.total)
+    found.unit = group.most_common(1)[0][0]
+    if group.total() < NEARLY_ALL * len(parsed):
+        units = [repr(x) if x else "none" for x, _ in counts.most_common(3)]
+        found.doubt = f"the units of its cells are mixed ({', '.join(units)})"
+    for i, cell in parsed.items():
+        if cell.unit not in group:
+            found.odd[i] = f"is not in {found.unit!r}" if found.unit else "has a unit"
+    kind = next((x for x in CONVERTED if found.unit in x), {})
+    factors = {x: kind.get(x, 1) / kind.get(found.unit, 1) for x in group}
+    for unit, factor in factors.items():
+        if factor != 1.0:
+            found.remarks.append(f"{unit!r} converted to {found.unit!r}")
+    return factors
+
+
+def _kind_of_unit(unit: str) -> object:
+    """What units that can be converted have in common; a plural is the same unit."""
+    known = (i for i, kind in enumerate(CONVERTED) if unit in kind)
+    return next(known, unit.removesuffix("s") if len(unit) > 3 else unit)
+
+
+def _common_currency(parsed: dict[int, _Cell], found: ReadNumbers) -> None:
+    """Cells in another currency than nearly all others are odd."""
+    counts = Counter(cell.currency for cell in parsed.values() if cell.currency)
+    if len(counts) < 2:
+        return
+    usual, n = counts.most_common(1)[0]
+    if n < NEARLY_ALL * counts.total():
+        found.doubt = f"its currencies are mixed ({', '.join(counts)})"
+    for i, cell in parsed.items():
+        if cell.currency not in ("", usual):
+            found.odd[i] = f"is not in {usual}"
+
+
+def _say_what_was_dropped(
+    numbers: dict[int, _Cell], votes: Counter[str], decimal: str, found: ReadNumbers
+) -> None:
+    cells = list(numbers.values())
+    money = [cell for cell in cells if cell.currency]
+    if money:
+        found.remarks.append(f"currency of {money[0].text!r} dropped")
+    percent = next((cell for cell in cells if cell.unit == "%"), None)
+    if percent and found.unit == "%":
+        found.remarks.append(f"percent sign of {percent.text!r} dropped")
+    elif found.unit:
+        found.remarks.append(f"unit {found.unit!r} dropped")
+    if votes["."] and votes[","]:
+        fewer = "." if votes["."] < votes[","] else ","
+        odd = [cell.text for cell in cells if cell.decides == fewer]
+        found.remarks.append(
+            f"{len(odd)} numbers in another notation than the others, such as "
+            f"{odd[0]!r}"
+        )
+        return
+    scaled = [cell for cell in cells if cell.is_scaled]
+    marked = [cell for cell in cells if cell.mark]
+    if scaled or (marked and (votes[","] or not votes["."])):
+        shown = [*scaled, *marked, *cells][:2]
+        listed = (f"{cell.text!r} read as {cell.value(decimal):.12g}" for cell in shown)
+        found.remarks.append(" and ".join(dict.fromkeys(listed)))
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How one number is written.
+
+    Attributes
+    ----------
+    before : str
+        What stands before its digits, such as a sign and a currency, with any spaces.
+    digits : str
+        The digits with the signs of decimals and thousands.
+    exponent : str
+        The exponent with its letter; empty without one.
+    after : str
+        What stands behind it, such as a unit, with any space.
+    mark : str
+        What starts decimals, as far as this number tells; empty if it leaves that open.
+    is_negative : bool
+        Whether it is below zero.
+    """
+
+    before: str
+    digits: str
+    exponent: str
+    after: str
+    mark: str
+    is_negative: bool
+
+
+def notation_of(text: str) -> Notation | None:
+    """Find out how a number is written.
+
+    Parameters
+    ----------
+    text : str
+        A cell without spaces around it.
+
+    Returns
+    -------
+    Notation or None
+        None if the cell is no number.
+
+    Examples
+    --------
+    >>> notation_of("-$12,50")  # doctest: +NORMALIZE_WHITESPACE
+    Notation(before='-$', digits='12,50', exponent='', after='', mark=',',
+             is_negative=True)
+    """
+    cell = _parse(text)
+    match = _NUMBER.fullmatch(text.translate(_SPACES))
+    if cell is None or match is None:
+        return None
+    start, end = match.span("core")
+    last = end + len(match["exponent"] or "")
+    known = cell.if_comma if cell.if_point is None else cell.if_point
+    return Notation(
+        *(text[:start], text[start:end], text[end:last], text[last:]),
+        cell.decides,
+        known is not None and known < 0,
+    )

@@ -1,0 +1,531 @@
+"""Rows of a table as contexts: one short reader for each kind of table.
+
+Columns are found by `find_columns`; other columns and empty rows are ignored. All
+faults of a file are raised together. What was guessed or changed is in the remarks of
+the table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from phcle.contexts.descriptive.data import DescriptiveContext
+from phcle.contexts.descriptive.sources import Cells
+from phcle.contexts.readers.word_vectors import read_word_vectors
+from phcle.errors import ContextError, FileError, some
+from phcle.tables.cells import unknown_cells
+from phcle.tables.columns import read_column
+from phcle.tables.encodings import find_encoding
+from phcle.tables.file_kinds import ROLES
+from phcle.tables.frames import lineage_edges
+from phcle.tables.kinds import (
+    TRIPLE,
+    find_columns,
+    find_label,
+    find_levels,
+)
+from phcle.tables.matching import SYNONYM_TITLES
+from phcle.tables.reader import Reading, Table, cell_text, open_table, text_lines
+from phcle.tables.repeats import merge_repeats
+from phcle.tables.sources import FileSummary, first_few
+
+LISTED = re.compile(r"[|;]")
+"""What stands between several tags in one cell."""
+
+MOST_ODD = 1000
+"""Odd cells of a file that are listed; more are only counted."""
+
+
+def columns_of(table: Table, kind: str) -> dict[str, int]:
+    """Find the columns that a kind of table needs; a guess is a remark.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    kind : str
+        A key of `ROLES`.
+
+    Returns
+    -------
+    dict
+        Position in the header, by role.
+    """
+    try:
+        found = find_columns(
+            kind,
+            table.sample(),
+            str(table.path),
+            given=table.given_columns,
+            file=table.path.name,
+        )
+    except ContextError as error:
+        raise FileError(str(error)) from error
+    if found.why:
+        named = (f"{role} is {title!r}" for role, title in found.columns.items())
+        table.remarks.append(", ".join(named))
+    return {role: table.header.index(title) for role, title in found.columns.items()}
+
+
+def read_hierarchy_edges(table: Table) -> list[tuple[str, str]]:
+    """Read the edges of a taxonomy; roots need no row.
+
+    Parameters
+    ----------
+    table : Table
+        A table with the columns `child` and `parent`. An empty parent marks a root. Or
+        a lineage: one row for each label, with the nodes above it in further columns.
+
+    Returns
+    -------
+    list of (str, str)
+        Pairs of child and parent.
+    """
+    try:
+        levels = find_levels(table.sample(), str(table.path), table.given_columns)
+    except ContextError as error:
+        raise FileError(str(error)) from error
+    if levels is not None:
+        if not table.given_columns:
+            table.remarks.append(f"taken as a lineage: {' → '.join(levels)}")
+        places = [table.header.index(title) for title in levels]
+        rows = [[cells[i] for i in places] for _, cells in table.texts()]
+        table.raise_faults()
+        return lineage_edges(rows)
+    at = columns_of(table, "hierarchy")
+    edges: dict[tuple[str, str], None] = {}
+    n_roots = n_again = 0
+    own_parents: list[str] = []
+    for line, cells in table.texts():
+        child, parent = cells[at["child"]], cells[at["parent"]]
+        if not child:
+            table.fault(line, "child is empty; fill it or remove the row.")
+        elif not parent:
+            n_roots += 1
+        elif child == parent:
+            own_parents.append(f"{child!r} ({table.counted} {line})")
+        elif (child, parent) in edges:
+            n_again += 1
+        else:
+            edges[child, parent] = None
+    table.count(n_roots, "row{s} with an empty parent taken as root{s}")
+    table.count(n_again, "identical row{s} dropped")
+    if own_parents:
+        table.remarks.append(f"dropped as their own parent: {first_few(own_parents)}")
+    if n_roots and not edges:
+        table.fault(None, "every parent is empty, so there is no taxonomy.")
+    table.raise_faults()
+    return list(edges)
+
+
+def read_edges(table: Table) -> tuple[bool, list[tuple[str, str, str | float]]]:
+    """Read the edges of a graph, or the triples of a knowledge graph.
+
+    Parameters
+    ----------
+    table : Table
+        A table with the columns `source`, `target` and optionally `weight`, or with
+        `source`, `relation` and `target`.
+
+    Returns
+    -------
+    are_triples : bool
+        Whether the rows are triples.
+    rows : list of tuple
+        Head, relation and tail; or source, target and weight.
+    """
+    at = columns_of(table, "edges")
+    roles = TRIPLE if "relation" in at else ("source", "target")
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    weights: list[object] = []
+    for line, cells in table.rows():
+        row = [cell_text(cells[at[role]]) for role in roles]
+        for role, cell in zip(roles, row, strict=True):
+            if not cell:
+                table.fault(line, f"{role} is empty; fill it or remove the row.")
+        rows.append(row)
+        lines.append(line)
+        weights.append(cells[at["weight"]] if "weight" in at else 1)
+    if len(roles) == 3:
+        if "weight" in at:
+            table.remarks.append("weight is not used beside relation")
+        table.raise_faults()
+        return True, [(head, relation, tail) for head, relation, tail in rows]
+    found = _weights(table, at, weights, lines)
+    table.raise_faults()
+    return False, [(a, b, x) for (a, b), x in zip(rows, found, strict=True)]
+
+
+def _weights(
+    table: Table, at: Mapping[str, int], cells: Sequence[object], lines: Sequence[int]
+) -> list[float]:
+    """The weights of edges, each of which must be a number."""
+    title = table.header[at["weight"]] if "weight" in at else "weight"
+    asked = table.reading.read_as.get(title, "")
+    markers = table.reading.markers
+    column = read_column(cells, markers, how=asked)
+    if column.doubt and column.ways == ("point", "comma"):
+        table.fault(
+            None,
+            f"the weight {column.doubt}; say --read {title}=point or --read "
+            f"{title}=comma.",
+        )
+        table.raise_faults()
+    if column.words:
+        column = read_column(cells, markers, how="number")
+    table.remarks.extend(f"weight: {remark}" for remark in column.remarks)
+    for row, cell in enumerate(cells):
+        if markers.is_unknown(cell):
+            table.fault(lines[row], "weight is unknown; fill it or remove the row.")
+        elif row in column.odd:
+            table.fault(lines[row], f"weight must be a number. Got {cell!r}.")
+    return column.numbers
+
+
+def read_annotations(table: Table) -> list[tuple[str, str]]:
+    """Read annotations: one row for each label of an item.
+
+    Parameters
+    ----------
+    table : Table
+        A table with the columns `item` and `label`.
+
+    Returns
+    -------
+    list of (str, str)
+        Pairs of item and label.
+    """
+    at = columns_of(table, "annotations")
+    same, found = _Same(), []
+    for line, cells in table.texts():
+        item, label = same[cells[at["item"]]], same[cells[at["label"]]]
+        if item and label:
+            found.append((item, label))
+        else:
+            role = "label" if item else "item"
+            table.fault(line, f"{role} is empty; fill it or remove the row.")
+    table.raise_faults()
+    return found
+
+
+class _Same(dict[str, str]):
+    """Returns one object for equal strings, which saves memory: most cells repeat."""
+
+    def __missing__(self, text: str) -> str:
+        self[text] = text
+        return text
+
+
+def read_tags(table: Table) -> dict[str, list[str]]:
+    """Read tags: one row for each tag of a label.
+
+    Parameters
+    ----------
+    table : Table
+        A table with the columns `label` and `tag`. An empty tag says that the label
+        has no tags. A cell may list several tags with `|` or `;` between them.
+
+    Returns
+    -------
+    dict
+        List of tags by label.
+    """
+    at = columns_of(table, "tags")
+    tags: dict[str, dict[str, None]] = {}
+    n_again = n_lists = 0
+    unknown: Counter[str] = Counter()
+    is_marker = table.reading.markers.is_marker
+    for line, cells in table.texts():
+        label, tag = cells[at["label"]], cells[at["tag"]]
+        if not label:
+            table.fault(line, "label is empty; fill it or remove the row.")
+            continue
+        if is_marker(tag):
+            unknown[tag] += 1
+            continue
+        own = tags.setdefault(label, {})
+        listed = [x for x in map(str.strip, LISTED.split(tag)) if x]
+        n_lists += len(listed) > 1
+        n_again += tag in own
+        own.update(dict.fromkeys(listed))
+    table.count(n_again, "identical row{s} dropped")
+    table.count(n_lists, "cell{s} with several tags split at | or ;")
+    if unknown:
+        table.remarks.append(unknown_cells(unknown))
+    table.raise_faults()
+    return {label: list(own) for label, own in tags.items()}
+
+
+def read_cells(table: Table, kind: str) -> dict[str, str]:
+    """Read texts about labels, or their readable names; the first of several counts.
+
+    Parameters
+    ----------
+    table : Table
+        A table with the columns `label` and `text`, or `label` and `name`.
+    kind : {"texts", "names"}
+        Which of the two.
+
+    Returns
+    -------
+    dict
+        Text or name by label; labels with an empty one are left out.
+    """
+    at = columns_of(table, kind)
+    role = ROLES[kind][1]
+    found: dict[str, tuple[int, str]] = {}
+    other = []
+    n_again = 0
+    unknown: Counter[str] = Counter()
+    is_marker = table.reading.markers.is_marker
+    for line, cells in table.texts():
+        label, cell = cells[at["label"]], cells[at[role]]
+        if not label:
+            table.fault(line, "the label is empty; fill it or remove the row.")
+        elif role == "text" and is_marker(cell):
+            unknown[cell] += 1
+        elif cell and label not in found:
+            found[label] = line, cell
+        elif cell == found.get(label, (0, ""))[1]:
+            n_again += bool(cell)
+        elif cell:
+            other.append(f"{label!r} ({table.counted}s {found[label][0]} and {line})")
+    table.count(n_again, "identical row{s} dropped")
+    if unknown:
+        table.remarks.append(unknown_cells(unknown))
+    if other:
+        table.remarks.append(
+            f"the first {role} is taken of labels with several: {first_few(other)}"
+        )
+    table.raise_faults()
+    return {label: cell for label, (_, cell) in found.items()}
+
+
+def read_attributes(table: Table, name: str) -> DescriptiveContext:
+    """Read a table of attributes as a context.
+
+    Parameters
+    ----------
+    table : Table
+        A table with a column of labels, and one column per attribute. An empty cell is
+        a missing value.
+    name : str
+        Name of the context.
+
+    Returns
+    -------
+    DescriptiveContext
+        The attributes.
+    """
+    if len(table.header) < 2:
+        raise FileError(
+            f"{table.path}: a label column and at least one attribute were expected, "
+            f"but the header has only {table.header[0]!r}."
+        )
+    at = _label_column(table)
+    titles = [title for i, title in enumerate(table.header) if i != at]
+    labels: list[str] = []
+    lines: list[int] = []
+    cells: dict[str, list[object]] = {title: [] for title in titles}
+    for line, row in table.rows():
+        label = cell_text(row[at])
+        if not label:
+            table.fault(line, "the label is empty; fill it or remove the row.")
+            continue
+        labels.append(label)
+        lines.append(line)
+        for title, cell in zip(titles, row[:at] + row[at + 1 :], strict=True):
+            cells[title].append(cell)
+    table.raise_faults()
+    reading = table.reading
+    rows = merge_repeats(
+        labels,
+        cells,
+        [f"{table.counted} {line}" for line in lines],
+        how=reading.repeats,
+        markers=reading.markers,
+        read_as=reading.read_as,
+    )
+    if rows.different and reading.repeats == "refuse":
+        table.fault(
+            None,
+            f"{some(rows.different)} have several rows; merge them, or say --repeats "
+            "mean or first.",
+        )
+        table.raise_faults()
+    context = DescriptiveContext.from_cells(
+        tuple(rows.labels),
+        rows.cells,
+        name,
+        na=reading.na,
+        keep_na=reading.keep_na,
+        read_as=reading.read_as,
+    )
+    table.remarks.extend((*rows.remarks, *context.remarks))
+    assert isinstance(context.source, Cells)
+    table.columns.update(context.source.summaries)
+    line_of = {
+        label: lines[row] for label, row in zip(rows.labels, rows.first, strict=True)
+    }
+    for cell in context.source.odd[:MOST_ODD]:
+        place = table.where(line_of[cell.label])
+        table.odd_cells.append(f"{place}: {cell.title!r}: {cell.text!r} {cell.why}.")
+    return context
+
+
+def _label_column(table: Table) -> int:
+    """The column that the user names, or the one that titles and cells show."""
+    sample, given = table.sample(), table.given_columns
+    try:
+        if given:
+            found = find_columns(
+                "attributes", sample, str(table.path), given=given
+            ).columns["label"]
+        else:
+            remedy = f"--attributes {table.path.name}:label={{}}"
+            found = find_label(sample.columns, str(table.path), remedy)
+    except ContextError as error:
+        raise FileError(str(error)) from error
+    at = table.header.index(found)
+    if at and not given:
+        table.remarks.append(f"labels are in column {found!r}")
+    return at
+
+
+def read_synonyms(
+    path: str | Path, reading: Reading | None = None
+) -> tuple[dict[str, str], FileSummary]:
+    r"""Read a file of synonyms, such as `phcle fit` suggests.
+
+    Parameters
+    ----------
+    path : str or Path
+        A table with the columns `label` and `synonym`: the spelling to use, and the one
+        that it replaces.
+    reading : Reading, optional
+        How the user wants it to be read.
+
+    Returns
+    -------
+    synonyms : dict
+        Label by synonym.
+    summary : FileSummary
+        What was read, and how.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "synonyms.csv"
+    >>> _ = path.write_text("label,synonym\nBeds,Bedz\n")
+    >>> read_synonyms(path)[0]
+    {'Bedz': 'Beds'}
+    """
+    table = open_table(path, reading)
+    titles = [title.lower() for title in table.header]
+    if missing := [title for title in SYNONYM_TITLES if title not in titles]:
+        table.fault(
+            None,
+            f"has no column {missing[0]!r}; a file of synonyms begins with the line "
+            f"{','.join(SYNONYM_TITLES)}.",
+        )
+        table.raise_faults()
+    label_at, other_at = (titles.index(title) for title in SYNONYM_TITLES)
+    found: dict[str, str] = {}
+    for line, cells in table.texts():
+        label, other = cells[label_at], cells[other_at]
+        if not label or not other:
+            table.fault(line, "label or synonym is empty; fill it or remove the row.")
+        elif found.setdefault(other, label) != label:
+            table.fault(
+                line,
+                f"{other!r} is a synonym of {found[other]!r} already; remove one.",
+            )
+    table.raise_faults()
+    return found, FileSummary.of(table, "synonyms")
+
+
+def read_labels(
+    path: str | Path, reading: Reading | None = None, remarks: list[str] | None = None
+) -> tuple[str, ...]:
+    """Read a list of labels.
+
+    Parameters
+    ----------
+    path : str or Path
+        A text file with one label per line and no header. Empty lines are ignored.
+    reading : Reading, optional
+        How the user wants it to be read.
+    remarks : list of str, optional
+        Where to add what was guessed or changed.
+
+    Returns
+    -------
+    tuple of str
+        The labels in the order of the file.
+    """
+    path = Path(path)
+    encoding = find_encoding(path, (reading or Reading()).encoding)
+    lines = [text.strip() for text in text_lines(path, encoding)]
+    labels = dict.fromkeys(filter(None, lines))
+    if not labels:
+        raise FileError(f"{path}: is empty; give one label per line.")
+    said = [encoding.remark] if encoding.remark else []
+    n_again = sum(map(bool, lines)) - len(labels)
+    if n_again:
+        said.append(f"{n_again} repeated label{'s' if n_again > 1 else ''} dropped")
+    if remarks is not None:
+        remarks.extend(said)
+    return tuple(labels)
+
+
+def read_vectors(
+    path: str | Path,
+    name: str | None = None,
+    *,
+    wanted: Mapping[str, str] | None = None,
+) -> DescriptiveContext:
+    """Read vectors from a word2vec or GloVe file as a context.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; files that end in `.bin` are binary.
+    name : str, optional
+        Name of the context. By default it is named after the file.
+    wanted : mapping, optional
+        Readable names of the labels to read. Each label is looked up by its id and by
+        its name, also with underscores for spaces and in lower case. By default every
+        word of the file is a label.
+
+    Returns
+    -------
+    DescriptiveContext
+        The vectors.
+    """
+    path = Path(path)
+    name = name or path.stem
+    if wanted is None:
+        return DescriptiveContext.from_vectors(path, name=name)
+    words = {label: _spellings(label, readable) for label, readable in wanted.items()}
+    found = read_word_vectors(path, {word for own in words.values() for word in own})
+    vectors = {
+        label: next(found[word] for word in own if word in found)
+        for label, own in words.items()
+        if any(word in found for word in own)
+    }
+    if not vectors:
+        raise ContextError(
+            f"{path}: holds no vector for any of the {len(wanted)} labels "
+            f"({some(wanted, 3)}); check that its words are labels or their names."
+        )
+    return DescriptiveContext.from_vectors(vectors, name=name)
+
+
+def _spellings(label: str, name: str) -> list[str]:
+    """Words for a label in a vector file, in order of preference."""
+    words = [label, name, label.replace(" ", "_"), name.replace(" ", "_")]
+    return list(dict.fromkeys([*words, *(word.lower() for word in words)]))
