@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -46,7 +47,9 @@ class Variant:
     kind: str = "attributes"
     argument: str = ""  # what the user types behind the file
     reading: dict[str, Any] = field(default_factory=dict)
-    unknown: tuple[tuple[str, str], ...] = ()  # cells that are lost, by label and title
+    changed: tuple[tuple[str, str, float], ...] = ()  # cells with another value
+    odd: tuple[str, ...] = ()  # cells that are listed, and unknown
+    said: tuple[str, ...] = ()  # remarks
     faults: tuple[str, ...] = ()  # the messages, if the file must be refused
     plural: bool = False
 
@@ -168,10 +171,14 @@ def _texts(rows: list[Row], draw: random.Random, plan: dict[str, str]) -> list[R
     return found
 
 
+Changed = tuple[tuple[str, str, float], ...]
+SEVERAL = ("3 labels have several rows",)
+
+
 def _repeat(
     rows: list[Row], how: str, draw: random.Random
-) -> tuple[list[Row], tuple[tuple[str, str], ...]]:
-    """Repeated rows, and the cells that contradict each other."""
+) -> tuple[list[Row], Changed]:
+    """Repeated rows, and the means of cells that contradict each other."""
     if how == "identical":
         return rows + draw.sample(rows, 5), ()
     if how == "complementary":
@@ -182,7 +189,8 @@ def _repeat(
         return rows + halves, ()
     if how == "contradictory":
         wrong = [{**row, "price": 999.5} for row in rows[:3]]
-        return rows + wrong, tuple((row["label"], "price") for row in rows[:3])
+        means = ((row["label"], (row["price"] + 999.5) / 2) for row in rows[:3])
+        return rows + wrong, tuple((label, "price", mean) for label, mean in means)
     return rows, ()
 
 
@@ -241,7 +249,7 @@ def _text_variants(draw: random.Random) -> Iterator[Variant]:
     while True:
         number += 1
         plan = _plan(draw)
-        rows, unknown = _repeat(clean_rows(), plan["repeat"], draw)
+        rows, changed = _repeat(clean_rows(), plan["repeat"], draw)
         texts = _texts(rows, draw, plan)
         titles = ["label", *TITLES]
         if plan["order"] in ("rows", "both"):
@@ -268,7 +276,8 @@ def _text_variants(draw: random.Random) -> Iterator[Variant]:
             f"text {number}: " + ", ".join(f"{k} {v!r}" for k, v in plan.items()),
             f"foods{plan['ending']}",
             content,
-            unknown=unknown,
+            changed=changed,
+            said=SEVERAL if changed else (),
             plural=plan["case"] == "plural",
         )
 
@@ -280,16 +289,16 @@ def _formats(draw: random.Random) -> Iterator[Variant]:
     import pyarrow.parquet as pq
 
     for how in ("none", "identical", "complementary", "contradictory"):
-        rows, unknown = _repeat(clean_rows(), how, draw)
+        rows, changed = _repeat(clean_rows(), how, draw)
         plain = [
             {k: x.isoformat() if isinstance(x, date) else x for k, x in row.items()}
             for row in rows
         ]
         listed = json.dumps(plain, ensure_ascii=how == "none").encode()
-        yield Variant(f"JSON, {how}", "foods.json", listed, unknown=unknown)
+        yield Variant(f"JSON, {how}", "foods.json", listed, changed=changed)
         lines = "\n".join(json.dumps(row, ensure_ascii=False) for row in plain)
         yield Variant(
-            f"JSON lines, {how}", "foods.jsonl", lines.encode(), unknown=unknown
+            f"JSON lines, {how}", "foods.jsonl", lines.encode(), changed=changed
         )
         book = openpyxl.Workbook()
         sheet = book.active
@@ -303,13 +312,13 @@ def _formats(draw: random.Random) -> Iterator[Variant]:
         argument = f"#{sheet.title}" if how == "identical" else ""
         yield Variant(
             f"Excel, {how}", "foods.xlsx", file.getvalue(), "attributes", argument,
-            unknown=unknown,
+            changed=changed,
         )  # fmt: skip
         table = pa.table({x: [row[x] for row in rows] for x in ("label", *TITLES)})
         sink = io.BytesIO()
         pq.write_table(table, sink)
         yield Variant(
-            f"Parquet, {how}", "foods.parquet", sink.getvalue(), unknown=unknown
+            f"Parquet, {how}", "foods.parquet", sink.getvalue(), changed=changed
         )
     by_label = {}
     for row in clean_rows():
@@ -389,10 +398,15 @@ def _faulty() -> Iterator[Variant]:
     for i, word in ((2, "cheap"), (5, "about 5"), (9, "see list")):
         rows[i]["price"] = word
     rows[7]["opened"] = "last summer"
+    cells = [(FOODS[i], "price", math.nan) for i in (2, 5, 9)]
+    cells.append((FOODS[7], "opened", math.nan))
+    odd = ("line 4: 'price': 'cheap'", "line 7: 'price'", "line 11: 'price'")
+    odd += ("line 9: 'opened': 'last summer' is no date",)
+    content = table(rows).encode()
+    yield Variant("words in numbers", "f.csv", content, changed=tuple(cells), odd=odd)
     rows[12]["label"] = ""
-    found = ("line 4: column 'price'", "line 7: column 'price'", "line 11: column")
-    found += ("line 9: column 'opened'", "line 14: the label is empty")
-    yield Variant("words among numbers", "f.csv", table(rows).encode(), faults=found)
+    found = ("line 14: the label is empty",)
+    yield Variant("no label", "f.csv", table(rows).encode(), faults=found)
     lines = table(texts()).split("\n")
     lines[3] += ",more"
     lines[8] = "Saws,1"
@@ -406,16 +420,21 @@ def _faulty() -> Iterator[Variant]:
     yield Variant("no title", "f.csv", table(texts(), titles).encode(), faults=found)
     rows = texts(price="mixed")
     rows[4]["price"], rows[5]["price"], rows[6]["price"] = "1.299", "1.299,00", "605.57"
-    found = ("line 6: column 'price' has decimal points and decimal commas",)
-    yield Variant("open number", "f.csv", table(rows).encode(), faults=found)
+    prices = zip(FOODS[4:7], ("price",) * 3, (math.nan, 1299, 605.57), strict=True)
+    odd = ("line 6: 'price': '1.299' may be 1.299 or 1299",)
+    content = table(rows).encode()
+    yield Variant("open number", "f.csv", content, changed=tuple(prices), odd=odd)
     rows = texts(price="pounds")
     rows[4]["price"], rows[8]["price"] = "€5.50", "$7.25"
-    found = ("line 6: column 'price' holds amounts in GBP", "line 10: column 'price'")
-    yield Variant("currencies", "f.csv", table(rows).encode(), faults=found)
+    both = tuple((FOODS[i], "price", math.nan) for i in (4, 8))
+    odd = ("line 6: 'price': '\u20ac5.50' is not in GBP", "line 10: 'price'")
+    yield Variant("currencies", "f.csv", table(rows).encode(), changed=both, odd=odd)
     rows = texts(date="day first")
     rows[4]["opened"], rows[6]["opened"] = "12/31/2020", "31/02/2020"
-    found = ("line 6: column 'opened' holds dates with the day", "no such day")
-    yield Variant("orders of dates", "f.csv", table(rows).encode(), faults=found)
+    both = tuple((FOODS[i], "opened", math.nan) for i in (4, 6))
+    odd = ("line 6: 'opened': '12/31/2020' has not the day first", "no such day")
+    content = table(rows).encode()
+    yield Variant("orders of dates", "f.csv", content, changed=both, odd=odd)
     text = table(texts()).replace("Mugs", '"Mugs')
     found = ("is a quotation mark missing",)
     yield Variant("open quote", "f.csv", text.encode(), faults=found)

@@ -35,12 +35,18 @@ from phcle.tables.numbers import NEARLY_ALL, read_numbers
 
 ColumnKind = Literal["number", "truth", "date", "category", "identifier", "empty"]
 
+COUNTED = re.compile(r"[<>~\u2248\u2264\u2265\u00b1+-]*\s?\d")
+"""What cells begin with that a person may read as numbers, and no notation here has."""
+
 FEWEST_ODD, RARE = 0.95, 0.02
 """Share of truth values from which other words are odd cells, if each of these is
 rarer than the second share; more frequent ones are a third value."""
 
 LIST, SEVERAL = re.compile(r"\w\s*[|;]\s*\w"), 0.2
 """What lists of values in one cell look like, and the share of them that is told."""
+
+VERSIONS = ("version", "release")
+"""Titles of columns in which 1.10 is not 1.1."""
 
 CODES = (
     *("zip", "zip code", "zipcode", "postcode", "postal code", "plz", "phone", "fax"),
@@ -372,6 +378,9 @@ def _read_numbers(
 
 def _why_names(known: dict[int, Any], title: str) -> str:
     """Why whole numbers name things; empty if they may be amounts."""
+    plain = " ".join(re.split(r"[\W_]+", title.lower())).strip()
+    if plain in VERSIONS:
+        return f"its numbers are versions by the title {title!r}"
     digits = {
         str(x)
         for x in known.values()
@@ -386,7 +395,6 @@ def _why_names(known: dict[int, Any], title: str) -> str:
         return f"its numbers have leading zeros, such as {zeros[0]!r}"
     if any(not isinstance(x, str) or not x.isdecimal() for x in known.values()):
         return ""  # amounts, or numbers that have a type
-    plain = " ".join(re.split(r"[\W_]+", title.lower())).strip()
     if plain in CODES:
         return f"its numbers are codes by the title {title!r}"
     if len(digits) < max(FEWEST_ALIKE, len(known)):
@@ -428,6 +436,9 @@ def _read_category(cells: Sequence[Any], known: dict[int, Any]) -> ReadColumn:
     )
     if 0 < n_numbers < len(known):
         remarks.append(f"read as a category, though {n_numbers} cells are numbers")
+    counted = [x for x in texts.values() if COUNTED.match(x)]
+    if not n_numbers and len(counted) >= NEARLY_ALL * len(known):
+        remarks.append(f"read as text, such as {counted[0]!r}")
     lists = [x for x in words if x is not None and LIST.search(x)]
     if len(lists) > SEVERAL * len(known):
         remarks.append(

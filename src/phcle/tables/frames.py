@@ -110,11 +110,16 @@ def labelled_columns(
     if not cells:
         raise ContextError(f"{where}: the frame has no columns.")
     if labels is None and has_labels_in_index(frame, where):
-        given, named = list(frame.index), f"index of {where}"
+        own, given, named = None, list(frame.index), f"index of {where}"
     else:
-        own = _found_labels(cells, where) if labels is None else labels
+        own = labels or find_label(_evidence(cells), where)
         given, named = cells.pop(own), f"column {own!r} of {where}"
-    names = [as_label(x, f"{named}, row {i}") for i, x in enumerate(given, 1)]
+    names = [as_label(x, f"{named}, position {i}") for i, x in enumerate(given, 1)]
+    if labels is None and own is not None and plain_title(own) != "label":
+        _say(
+            f"{where}: the labels are taken from column {own!r}; say labels={own!r} if "
+            "that is right, or name another column."
+        )
     places = [f"row {i}" for i in range(1, len(names) + 1)]
     merged = merge_repeats(names, cells, places, how=repeats, markers=markers)
     if merged.different and repeats == "refuse":
@@ -126,17 +131,6 @@ def labelled_columns(
             f"{where}: {'; '.join(merged.remarks)}.", ContextWarning, stacklevel=4
         )
     return tuple(merged.labels), merged.cells
-
-
-def _found_labels(cells: dict[str, list[Any]], where: str) -> str:
-    """The column that seems to hold the labels; a guess is said."""
-    own = find_label(_evidence(cells), where)
-    if plain_title(own) != "label":
-        _say(
-            f"{where}: the labels are taken from column {own!r}; say labels={own!r} if "
-            "that is right, or name another column."
-        )
-    return own
 
 
 def _evidence(cells: Mapping[str, list[Any]]) -> list[Column]:

@@ -481,7 +481,7 @@ def _by_cells(
     if len(missing) == 1 and len(free) == 1:
         found[missing[0]] = free[0]
         return
-    if found:
+    if any(role in found for role in needed):
         return
     guess = guess_kind(sample)
     if guess.kind == kind and "levels" not in guess.columns:

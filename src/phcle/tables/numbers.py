@@ -276,7 +276,7 @@ def _parse(text: str) -> _Cell | None:
     if unit and not any(x.isalpha() or x in '°"%\u2030' for x in unit):
         return None
     values = _values(match["core"], match["exponent"] or "")
-    if values is None:
+    if values is None or any(math.isinf(x or 0.0) for x in values):
         return None
     signs = [match["sign"], match["minus"], "-" if match["paren"] else None]
     times = SCALES.get(after, 1.0) * (-1.0 if "-" in signs else 1.0)

@@ -88,16 +88,15 @@ def test_the_column_of_labels_is_found(make, cells):
 
 
 NO_LABELS = {
-    "only numbers": ({"a": [1, 2], "b": [0.5, 0.7]}, "all hold numbers; name"),
-    "labels that repeat": (
-        {"name": ["cat", "cat", "dog"], "legs": [4, 3, 4]},
-        "'name' repeats 'cat'; merge these rows",
-    ),
+    "only numbers": ({"a": [1.5, 2], "b": [0.5, 0.7]}, "repeat or hold numbers; name"),
     "two candidates": (
         {"legs": [4, 2], "one": ["a", "b"], "other": ["c", "d"]},
         "may be in 'one', 'other'; name the column: labels='one'",
     ),
-    "a label is missing": ({"name": ["cat", None], "legs": [4, 2]}, "some are empty"),
+    "a label is missing": (
+        {"name": ["cat", None], "legs": [4, 2]},
+        "is empty; fill it",
+    ),
 }
 
 
@@ -123,9 +122,29 @@ def test_numbers_that_the_user_made_the_index_are_labels():
 
 def test_identical_rows_count_once(make):
     cells = {"what": [*NAMES, "cat"], "legs": [4, 0, None, 4]}
-    with pytest.warns(ContextWarning, match="1 of 4 rows repeat another"):
+    with pytest.warns(ContextWarning, match="1 identical row dropped"):
         found = DescriptiveContext.from_frame(make(cells), labels="what")
     assert found.labels == tuple(NAMES)
+
+
+def test_several_rows_of_a_label_are_observations_of_it(make):
+    cells = {
+        "name": ["cat", "cat", "dog", "cat", "dog"],
+        "legs": [4, 3, 4, 2, None],
+        "coat": ["grey", "red", "red", "grey", "blue"],
+    }
+    with pytest.warns(ContextWarning, match="2 labels have several rows: the mean"):
+        found = DescriptiveContext.from_frame(make(cells), labels="name")
+    assert found.labels == ("cat", "dog")
+    assert found.columns == ("legs", "coat=grey")  # red and blue are a tie
+    np.testing.assert_array_equal(found.values, [[3, 1], [4, np.nan]])
+    with pytest.warns(ContextWarning):
+        first = DescriptiveContext.from_frame(
+            make(cells), labels="name", repeats="first"
+        )
+    np.testing.assert_array_equal(first.values, [[4, 1, 0], [4, 0, 1]])
+    with pytest.raises(ContextError, match="'cat', 'dog' have several rows"):
+        DescriptiveContext.from_frame(make(cells), labels="name", repeats="refuse")
 
 
 # Rows

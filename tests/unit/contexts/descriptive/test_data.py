@@ -170,7 +170,6 @@ TWO = [(1, 2), (3, 4)]
             frame([["red", 0]], columns=["x", "x=red"]),
             "column 'x=red' occurs more than",
         ),
-        (frame(TWO, ["a", "a"]), "index of context 'attributes'.*'a' occur"),
         (frame(TWO, ["a", np.nan]), "position 2: the label is empty"),
         (frame(TWO, ["a", "  "]), "position 2: the label is empty"),
         (
@@ -213,7 +212,7 @@ def test_absent_tag_of_a_present_label_is_a_known_zero():
         ),
         ({}, "'tags' is empty"),
         ({"cat": [], "dog": []}, "'tags' is empty"),
-        (pd.DataFrame({"cat": ["fur"]}), "columns 'label', 'tag' are needed"),
+        (pd.DataFrame({"cat": ["fur"]}), "needs the columns 'label', 'tag'"),
         ([("cat", ["fur"])], "'tags': a mapping from labels is needed"),
         ({"cat": ["x"], " cat": ["y"]}, "must occur once, but 'cat'"),
     ],

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 import tracemalloc
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from phcle.errors import FileError
 from phcle.tables import read_contexts
-
-pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-pq = pytest.importorskip("pyarrow.parquet")
 
 
 @pytest.fixture
@@ -90,13 +88,6 @@ def test_a_parquet_file_without_rows_or_columns_says_so(tmp_path):
     pq.write_table(pa.table({}), path)
     with pytest.raises(FileError, match="is empty"):
         read_contexts(tags=path)
-
-
-def test_parquet_without_pyarrow_says_what_to_install(write, monkeypatch):
-    _, parquet = write("tags", {"label": ["a"], "tag": ["x"]})
-    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(FileError, match=r"phcle\[parquet\]"):
-        read_contexts(tags=parquet)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 
+import openpyxl
 import pytest
 
 import phcle
@@ -67,7 +67,7 @@ def test_a_column_that_is_not_there_is_refused(tmp_path):
 def test_faults_of_all_files_come_together(tmp_path):
     tree, looks = tmp_path / "tree.csv", tmp_path / "looks.csv"
     tree.write_text("child,parent\n,r\na,r\n,r\n")
-    looks.write_text("label,x\na,1\nb,2\nc,many\n")
+    looks.write_text("label,x\na,1\nb,2\n,3\n")
     with pytest.raises(FileFaults) as caught:
         phcle.read_contexts(
             hierarchy=tree, attributes=looks, texts=tmp_path / "none.csv"
@@ -78,8 +78,7 @@ def test_faults_of_all_files_come_together(tmp_path):
         assert part in message
 
 
-def test_excel_needs_an_extra(tmp_path, monkeypatch):
-    openpyxl = pytest.importorskip("openpyxl", reason="no extra 'excel'")
+def test_a_sheet_is_read_by_its_name(tmp_path):
     book = openpyxl.Workbook()
     book.active.append(["child", "parent"])
     book.active.append(["a", "r"])
@@ -89,9 +88,6 @@ def test_excel_needs_an_extra(tmp_path, monkeypatch):
     assert context.columns == ("r",)
     with pytest.raises(PhcleError, match=r"no sheet 'Shet'.*Did you mean 'Sheet'"):
         phcle.read_contexts(hierarchy=f"{tmp_path / 'b.xlsx'}#Shet")
-    monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(FileError, match=r"phcle\[excel\]"):
-        phcle.read_contexts(hierarchy=tmp_path / "b.xlsx")
 
 
 def test_tags_by_label_are_a_table(tmp_path):
@@ -112,11 +108,12 @@ def test_markers_of_the_unknown_do_not_apply_to_labels(tmp_path):
     assert kept.labels == ("NA", "DE", "CH")
 
 
-def test_a_column_that_cannot_be_the_labels_is_refused(tmp_path):
+def test_the_labels_are_in_the_column_of_different_texts(tmp_path):
     path = tmp_path / "x.csv"
     rows = "".join(f"{'ab'[i % 2]},{i},thing {i}\n" for i in range(20))
     path.write_text("size,n,what\n" + rows)
-    with pytest.raises(FileError, match=r"'size' cannot be the labels.*:label=COLUMN"):
-        phcle.read_contexts(attributes=path)
+    found = phcle.read_contexts(attributes=path)
+    assert found[0].labels[0] == "thing 0"
+    assert found.summaries[0].remarks[0] == "labels are in column 'what'"
     (context,) = phcle.read_contexts(attributes=f"{path}:label=what")
     assert context.labels[0] == "thing 0"

@@ -183,7 +183,7 @@ def test_repeated_annotation_is_counted_once_with_a_warning():
         ([("i", "a", "b")], r"row 1: must be \(item, label\). Got"),
         ([("i", "a"), (None, "a")], "row 2: the item is empty"),
         ([("i", np.nan)], "row 1: the label is empty"),
-        (pd.DataFrame({"label": ["a"]}), "'item', 'label' are needed. Got 'label'"),
+        (pd.DataFrame({"label": ["a"]}), "'item' is not in its header 'label'"),
     ],
 )
 def test_what_is_no_list_of_annotations_is_refused(rows, message):

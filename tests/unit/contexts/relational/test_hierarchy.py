@@ -157,7 +157,7 @@ def frame(*rows):
         ([("a", "b"), ("a", " a")], "edge 2: 'a' is its own parent; remove"),
         ([], "'mine' is empty: it has no edge"),
         (frame(), "'mine' is empty: it has no edge"),
-        (frame(("a", "b"))[["child"]], "'child', 'parent' are needed. Got 'child'"),
+        (frame(("a", "b"))[["child"]], "'parent' is not in its header 'child'"),
         (nx.Graph([("a", "b")]), "must be a directed graph"),
     ],
 )
