@@ -216,7 +216,7 @@ def read_column(
             is_name = found.doubt.startswith("its numbers")
             if is_name and len(set(text.words)) == len(known) >= FEWEST_ALIKE:
                 text.kind = "identifier"
-            text.doubt, text.ways = found.doubt, found.ways
+            text.doubt, text.ways, text.remarks = found.doubt, found.ways, []
             return text
         found.examples = _examples(found, known)
         return found
@@ -356,13 +356,15 @@ def _read_numbers(
             odd.setdefault(i, "is no number")
     if len(odd) == len(known):
         return None
+    n_numbers = sum(x is not None for x in numbers.values()) + len(found.odd)
+    if found.doubt and n_numbers < NEARLY_ALL * len(known):
+        found.doubt = ""
     is_mostly = len(known) - len(odd) >= NEARLY_ALL * len(known)
     if not is_mostly and asked.is_free and not found.doubt:
         return None
     values = [
         math.nan if (x := numbers.get(i)) is None else x for i in range(len(cells))
     ]
-    n_numbers = sum(x is not None for x in numbers.values()) + len(found.odd)
     return ReadColumn(
         "number",
         values,
@@ -370,7 +372,7 @@ def _read_numbers(
         found.remarks,
         odd,
         found.unit,
-        found.doubt if n_numbers >= NEARLY_ALL * len(known) else "",
+        found.doubt,
         ("point", "comma") if " or " in found.doubt else ("number", "text"),
         found.decimal,
     )
@@ -393,11 +395,14 @@ def _why_names(known: dict[int, Any], title: str) -> str:
     zeros = [x for x in digits if len(x) > 1 and x.startswith("0")]
     if zeros:
         return f"its numbers have leading zeros, such as {zeros[0]!r}"
-    if any(not isinstance(x, str) or not x.isdecimal() for x in known.values()):
+    others = [x for x in known.values() if not (isinstance(x, str) and x in digits)]
+    if len(others) > (1 - NEARLY_ALL) * len(known) or any(
+        as_number(x) is not None for x in others
+    ):
         return ""  # amounts, or numbers that have a type
     if plain in CODES:
         return f"its numbers are codes by the title {title!r}"
-    if len(digits) < max(FEWEST_ALIKE, len(known)):
+    if len(digits) < max(FEWEST_ALIKE, len(known) - len(others)):
         return ""
     if plain.split()[-1:] and plain.split()[-1] in IDENTIFIERS:
         return f"its numbers all differ and the title is {title!r}"

@@ -10,7 +10,7 @@ import pytest
 
 from phcle.tables import guess_files
 
-SHARED = Path(__file__).parents[5] / "shared" / "data"
+SHARED = Path(__file__).parents[4] / "shared" / "data"
 JOBS = [(f"job {i}", f"sector {i % 4}") for i in range(20)]
 TREE = [*JOBS, *[(f"sector {i}", "work") for i in range(4)]]
 MANY = [(f"thing {i}", f"quality {(i * j) % 5}") for i in range(12) for j in (1, 2, 3)]
