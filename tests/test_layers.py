@@ -75,6 +75,38 @@ def test_importing_the_package_loads_nothing_slow():
     assert done.returncode == 0, done.stderr
 
 
+def in_a_child(code, folder):
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+    )
+
+
+def test_libraries_of_tables_load_with_the_first_table(tmp_path):
+    rows = "".join(f"l{i},{i * i % 7}\n" for i in range(20))
+    (tmp_path / "t.csv").write_text(f"label,x\n{rows}")
+    code = """
+import sys
+for library in ("pandas", "pyarrow", "openpyxl"):
+    sys.modules[library] = None  # which ends the child if it is imported
+import numpy as np
+from phcle import PHCLE, DescriptiveContext, RelationalContext
+table = DescriptiveContext("t", tuple("abcdef"), ("x", "y"), np.eye(6, 2))
+tree = RelationalContext.from_hierarchy([("a", "r"), ("b", "r"), ("c", "s")])
+model = PHCLE(dim=2, choose=False, completion="none", max_iter=200, tol=0.1)
+model.fit([table, tree]).embedding_.save("e.phcle")
+from phcle.cli import main
+sys.argv = ["phcle", "nearest", "e.phcle", "a"]
+main()
+"""
+    done = in_a_child(code, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "b" in done.stdout
+
+
 def test_public_names_load():
     for name in phcle.__all__:
         assert getattr(phcle, name) is not None

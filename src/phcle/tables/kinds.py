@@ -556,7 +556,7 @@ def find_levels(
         return titles
     if given or "parent" in map(plain_title, sample.header):
         return None
-    return find_lineage(sample.columns)
+    return _find_lineage(sample.columns)
 
 
 def lacks_header(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
@@ -743,14 +743,14 @@ def _by_triple_titles(columns: Sequence[Column]) -> Guess | None:
 
 def _by_lineage(columns: Sequence[Column]) -> Guess | None:
     """A wide table of nested texts, such as species, genus and family."""
-    levels = find_lineage(columns)
+    levels = _find_lineage(columns)
     if levels is None:
         return None
     why = f"it is nested: {' → '.join(levels)}"
     return Guess("hierarchy", {"levels": "/".join(levels)}, why)
 
 
-def find_lineage(columns: Sequence[Column]) -> list[str] | None:
+def _find_lineage(columns: Sequence[Column]) -> list[str] | None:
     """Titles of nested columns, from the labels up; None if they are not nested."""
     if len(columns) < 3 or not all(c.is_text for c in columns):
         return None
