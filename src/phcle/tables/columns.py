@@ -98,8 +98,6 @@ class ReadColumn:
         Why the column can be read in two ways, so that it stays text.
     ways : tuple of str
         The options of `--read` between which the user can choose then.
-    decimal : str
-        What starts the decimals of its numbers, if its cells decide it.
     examples : tuple of str
         Two cells that became numbers, as "'1,5' as 1.5".
     """
@@ -112,7 +110,6 @@ class ReadColumn:
     unit: str = ""
     doubt: str = ""
     ways: tuple[str, ...] = ()
-    decimal: str = ""
     examples: tuple[str, ...] = ()
 
 
@@ -137,11 +134,10 @@ class ColumnSummary:
 
 @dataclass(frozen=True)
 class _Asked:
-    """How a column is to be read: by the user, by the fit, or by the whole table."""
+    """How a column is to be read, as the user or the fit says."""
 
     how: str = ""
     numeric: bool = False
-    decimal: str = ""
 
     @property
     def is_free(self) -> bool:
@@ -158,7 +154,6 @@ def read_column(
     title: str = "",
     how: str = "",
     numeric: bool = False,
-    decimal: str = "",
 ) -> ReadColumn:
     """Read a column.
 
@@ -175,8 +170,6 @@ def read_column(
     numeric : bool, default False
         The column is known to hold numbers, truth values or dates; other cells are
         unknown.
-    decimal : {"", ".", ","}, default ""
-        What starts decimals in the rest of the table.
 
     Returns
     -------
@@ -200,8 +193,7 @@ def read_column(
     }
     if not known:
         return ReadColumn("empty", [math.nan] * len(cells))
-    marks = {"point": ".", "comma": ","}
-    asked = _Asked(how, numeric, marks.get(how, decimal))
+    asked = _Asked(how, numeric)
     if how == "text":
         return _read_category(cells, known)
     for read in (_read_ticks, _read_truth, _read_dates, _read_numbers):
@@ -342,7 +334,9 @@ def _read_numbers(
     if not asked.allows("number", "point", "comma"):
         return None
     texts = {i: cell for i, cell in known.items() if isinstance(cell, str)}
-    found = read_numbers(list(texts.values()), asked.decimal)
+    found = read_numbers(
+        list(texts.values()), {"point": ".", "comma": ","}.get(asked.how, "")
+    )
     numbers: dict[int, float | None] = {
         i: as_number(cell) for i, cell in known.items() if i not in texts
     }
@@ -374,7 +368,6 @@ def _read_numbers(
         found.unit,
         found.doubt,
         ("point", "comma") if " or " in found.doubt else ("number", "text"),
-        found.decimal,
     )
 
 
@@ -509,7 +502,7 @@ def read_columns(
     markers: UnknownMarkers | None = None,
     read_as: Mapping[str, str] | None = None,
 ) -> dict[str, ReadColumn]:
-    """Read the columns of a table; one that is in doubt follows the others.
+    """Read the columns of a table.
 
     Parameters
     ----------
@@ -526,20 +519,10 @@ def read_columns(
         What the cells mean, by title.
     """
     asked = read_as or {}
-    found = {
+    return {
         title: read_column(raw, markers, title=title, how=asked.get(title, ""))
         for title, raw in cells.items()
     }
-    decimals = {column.decimal for column in found.values() if column.decimal}
-    if len(decimals) == 1:
-        decimal = next(iter(decimals))
-        for title, column in found.items():
-            if column.ways == ("point", "comma"):
-                again = read_column(cells[title], markers, title=title, decimal=decimal)
-                listed = f"{' and '.join(again.examples)}, as in the other columns"
-                again.remarks.append(f"read {listed}")
-                found[title] = again
-    return found
 
 
 def encode_columns(

@@ -40,6 +40,7 @@ ROLES = {
     "texts": ("label", "text"),
     "sentences": ("label", "text"),
     "names": ("label", "name"),
+    "synonyms": ("label", "synonym"),
 }
 """Columns that each kind of table has."""
 

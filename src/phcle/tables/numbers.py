@@ -1,8 +1,8 @@
 """Numbers as people write them: 1,299.00 or 1.299,00, £45, 12 %, (3.5), 3 kg.
 
 A cell may leave it open whether a point or comma starts the decimals: 1.299. The other
-cells of its column decide, then the other columns of the table. If none does, the
-column is in doubt. Units are compared exactly as they are written: 5 mW is not 5 MW.
+cells of its column decide. If none does, the column is in doubt. Units are compared
+exactly as they are written: 5 mW is not 5 MW.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from phcle.tables.cells import CLEAR, as_number
@@ -117,8 +117,6 @@ class ReadNumbers:
         The unit of the numbers; empty without one.
     doubt : str
         Why the column can be read in two ways; empty if it cannot.
-    decimal : str
-        The sign that starts decimals, if the cells decide it.
     """
 
     values: list[float | None]
@@ -126,7 +124,6 @@ class ReadNumbers:
     odd: dict[int, str] = field(default_factory=dict)
     unit: str = ""
     doubt: str = ""
-    decimal: str = ""
 
 
 @dataclass(frozen=True)
@@ -171,7 +168,7 @@ def read_numbers(cells: Sequence[str], decimal: str = "") -> ReadNumbers:
     cells : sequence of str
         The cells without spaces around them.
     decimal : {"", ".", ","}, default ""
-        What starts the decimals, if the user or the rest of the table says it.
+        What starts the decimals, if the user says it.
 
     Returns
     -------
@@ -189,22 +186,19 @@ def read_numbers(cells: Sequence[str], decimal: str = "") -> ReadNumbers:
     """
     plain = _plain_numbers(cells, decimal)
     if plain is not None:
-        decided = "." if any("." in cell for cell in cells) else ""
-        return ReadNumbers(plain, decimal=decided)
+        return ReadNumbers(plain)
     parsed = {i: x for i, cell in enumerate(cells) if (x := _parse(cell)) is not None}
     found = ReadNumbers([None] * len(cells))
     factors = _common_unit(parsed, found)
     _common_currency(parsed, found)
     numbers = {i: cell for i, cell in parsed.items() if i not in found.odd}
     votes = Counter(cell.decides for cell in numbers.values() if cell.decides)
-    if len(votes) == 1:
-        found.decimal = next(iter(votes))
     if votes["."] and votes[","] and not decimal:
         for i, cell in numbers.items():
             if cell.is_open:
                 found.odd[i] = f"may be {_both(cell)}"
     elif not decimal:
-        decimal = found.decimal or _decimal_of_open_cells(list(numbers.values()), found)
+        decimal = next(iter(votes), "") or _decimal_of_open(numbers.values(), found)
     for i, cell in numbers.items():
         if i not in found.odd:
             found.values[i] = cell.value(decimal) * factors.get(cell.unit, 1.0)
@@ -242,7 +236,7 @@ def _plain_numbers(cells: Sequence[str], decimal: str) -> list[float | None] | N
     return found if decimal or not is_open else None
 
 
-def _decimal_of_open_cells(cells: Sequence[_Cell], found: ReadNumbers) -> str:
+def _decimal_of_open(cells: Collection[_Cell], found: ReadNumbers) -> str:
     """What starts the decimals where each cell leaves it open; or a doubt."""
     still_open = [cell for cell in cells if cell.is_open]
     if not still_open:
@@ -252,8 +246,8 @@ def _decimal_of_open_cells(cells: Sequence[_Cell], found: ReadNumbers) -> str:
     whole = [abs(cell.value("")) for cell in cells if not cell.mark]
     if len(marks) == 1 and any(value >= 1000 for value in whole):
         return first.mark  # nobody writes thousands with a sign and without
-    groups = len(marks) == 1 and len(still_open) >= ENOUGH_GROUPS
-    if groups and len(whole) >= ENOUGH_GROUPS:
+    are_groups = min(len(still_open), len(whole)) >= ENOUGH_GROUPS
+    if len(marks) == 1 and (are_groups or any(map(_is_much_money, still_open))):
         return "," if first.mark == "." else "."
     found.doubt = f"{first.text!r} may be {_both(first)}"
     return ""
@@ -327,6 +321,12 @@ def _with_decimal(text: str, decimal: str, group: str, exponent: str) -> float |
             return None
     point = f".{fraction}" if mark else ""
     return float(f"{whole.replace(group, '')}{point}{exponent}")
+
+
+def _is_much_money(cell: _Cell) -> bool:
+    """Whether a price has two digits or more before its only sign: \u00a324,600."""
+    values = (abs(x) for x in (cell.if_point, cell.if_comma) if x is not None)
+    return bool(cell.currency) and max(values) >= 10_000
 
 
 def _common_unit(parsed: dict[int, _Cell], found: ReadNumbers) -> dict[str, float]:

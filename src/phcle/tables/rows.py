@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from phcle.contexts.descriptive.data import DescriptiveContext
@@ -27,7 +28,6 @@ from phcle.tables.kinds import (
     find_label,
     find_levels,
 )
-from phcle.tables.matching import SYNONYM_TITLES
 from phcle.tables.reader import Reading, Table, cell_text, open_table, text_lines
 from phcle.tables.repeats import merge_repeats
 from phcle.tables.sources import FileSummary, first_few
@@ -37,6 +37,15 @@ LISTED = re.compile(r"[|;]")
 
 MOST_ODD = 1000
 """Odd cells of a file that are listed; more are only counted."""
+
+
+@contextmanager
+def _as_faults_of_file() -> Iterator[None]:
+    """Let an error about the columns of a table be one of its file."""
+    try:
+        yield
+    except ContextError as error:
+        raise FileError(str(error)) from error
 
 
 def columns_of(table: Table, kind: str) -> dict[str, int]:
@@ -54,7 +63,7 @@ def columns_of(table: Table, kind: str) -> dict[str, int]:
     dict
         Position in the header, by role.
     """
-    try:
+    with _as_faults_of_file():
         found = find_columns(
             kind,
             table.sample(),
@@ -62,12 +71,28 @@ def columns_of(table: Table, kind: str) -> dict[str, int]:
             given=table.given_columns,
             file=table.path.name,
         )
-    except ContextError as error:
-        raise FileError(str(error)) from error
     if found.why:
         named = (f"{role} is {title!r}" for role, title in found.columns.items())
         table.remarks.append(", ".join(named))
     return {role: table.header.index(title) for role, title in found.columns.items()}
+
+
+def _texts(table: Table, kind: str, *needed: str) -> Iterator[tuple[int, list[str]]]:
+    """Line and texts of the two columns of a kind; empty ones that it needs are faults.
+
+    The faults are raised after the last row.
+    """
+    at = columns_of(table, kind)
+    roles = ROLES[kind][:2]
+    for line, cells in table.texts():
+        found = [cells[at[role]] for role in roles]
+        empty = [x for x, cell in zip(roles, found, strict=True) if not cell]
+        wrong = next((role for role in needed if role in empty), None)
+        if wrong is None:
+            yield line, found
+        else:
+            table.fault(line, f"{wrong} is empty; fill it or remove the row.")
+    table.raise_faults()
 
 
 def read_hierarchy_edges(table: Table) -> list[tuple[str, str]]:
@@ -84,10 +109,8 @@ def read_hierarchy_edges(table: Table) -> list[tuple[str, str]]:
     list of (str, str)
         Pairs of child and parent.
     """
-    try:
+    with _as_faults_of_file():
         levels = find_levels(table.sample(), str(table.path), table.given_columns)
-    except ContextError as error:
-        raise FileError(str(error)) from error
     if levels is not None:
         if not table.given_columns:
             table.remarks.append(f"taken as a lineage: {' → '.join(levels)}")
@@ -95,15 +118,11 @@ def read_hierarchy_edges(table: Table) -> list[tuple[str, str]]:
         rows = [[cells[i] for i in places] for _, cells in table.texts()]
         table.raise_faults()
         return lineage_edges(rows)
-    at = columns_of(table, "hierarchy")
     edges: dict[tuple[str, str], None] = {}
     n_roots = n_again = 0
     own_parents: list[str] = []
-    for line, cells in table.texts():
-        child, parent = cells[at["child"]], cells[at["parent"]]
-        if not child:
-            table.fault(line, "child is empty; fill it or remove the row.")
-        elif not parent:
+    for line, (child, parent) in _texts(table, "hierarchy", "child"):
+        if not parent:
             n_roots += 1
         elif child == parent:
             own_parents.append(f"{child!r} ({table.counted} {line})")
@@ -117,7 +136,7 @@ def read_hierarchy_edges(table: Table) -> list[tuple[str, str]]:
         table.remarks.append(f"dropped as their own parent: {first_few(own_parents)}")
     if n_roots and not edges:
         table.fault(None, "every parent is empty, so there is no taxonomy.")
-    table.raise_faults()
+        table.raise_faults()
     return list(edges)
 
 
@@ -199,17 +218,9 @@ def read_annotations(table: Table) -> list[tuple[str, str]]:
     list of (str, str)
         Pairs of item and label.
     """
-    at = columns_of(table, "annotations")
-    same, found = _Same(), []
-    for line, cells in table.texts():
-        item, label = same[cells[at["item"]]], same[cells[at["label"]]]
-        if item and label:
-            found.append((item, label))
-        else:
-            role = "label" if item else "item"
-            table.fault(line, f"{role} is empty; fill it or remove the row.")
-    table.raise_faults()
-    return found
+    same = _Same()
+    rows = _texts(table, "annotations", "item", "label")
+    return [(same[item], same[label]) for _, (item, label) in rows]
 
 
 class _Same(dict[str, str]):
@@ -234,16 +245,11 @@ def read_tags(table: Table) -> dict[str, list[str]]:
     dict
         List of tags by label.
     """
-    at = columns_of(table, "tags")
     tags: dict[str, dict[str, None]] = {}
     n_again = n_lists = 0
     unknown: Counter[str] = Counter()
     is_marker = table.reading.markers.is_marker
-    for line, cells in table.texts():
-        label, tag = cells[at["label"]], cells[at["tag"]]
-        if not label:
-            table.fault(line, "label is empty; fill it or remove the row.")
-            continue
+    for _, (label, tag) in _texts(table, "tags", "label"):
         if is_marker(tag):
             unknown[tag] += 1
             continue
@@ -256,7 +262,6 @@ def read_tags(table: Table) -> dict[str, list[str]]:
     table.count(n_lists, "cell{s} with several tags split at | or ;")
     if unknown:
         table.remarks.append(unknown_cells(unknown))
-    table.raise_faults()
     return {label: list(own) for label, own in tags.items()}
 
 
@@ -275,18 +280,14 @@ def read_cells(table: Table, kind: str) -> dict[str, str]:
     dict
         Text or name by label; labels with an empty one are left out.
     """
-    at = columns_of(table, kind)
     role = ROLES[kind][1]
     found: dict[str, tuple[int, str]] = {}
     other = []
     n_again = 0
     unknown: Counter[str] = Counter()
     is_marker = table.reading.markers.is_marker
-    for line, cells in table.texts():
-        label, cell = cells[at["label"]], cells[at[role]]
-        if not label:
-            table.fault(line, "the label is empty; fill it or remove the row.")
-        elif role == "text" and is_marker(cell):
+    for line, (label, cell) in _texts(table, kind, "label"):
+        if role == "text" and is_marker(cell):
             unknown[cell] += 1
         elif cell and label not in found:
             found[label] = line, cell
@@ -301,7 +302,6 @@ def read_cells(table: Table, kind: str) -> dict[str, str]:
         table.remarks.append(
             f"the first {role} is taken of labels with several: {first_few(other)}"
         )
-    table.raise_faults()
     return {label: cell for label, (_, cell) in found.items()}
 
 
@@ -379,19 +379,13 @@ def read_attributes(table: Table, name: str) -> DescriptiveContext:
 
 def _label_column(table: Table) -> int:
     """The column that the user names, or the one that titles and cells show."""
-    sample, given = table.sample(), table.given_columns
-    try:
-        if given:
-            found = find_columns(
-                "attributes", sample, str(table.path), given=given
-            ).columns["label"]
-        else:
-            remedy = f"--attributes {table.path.name}:label={{}}"
-            found = find_label(sample.columns, str(table.path), remedy)
-    except ContextError as error:
-        raise FileError(str(error)) from error
+    if table.given_columns:
+        return columns_of(table, "attributes")["label"]
+    remedy = f"--attributes {table.path.name}:label={{}}"
+    with _as_faults_of_file():
+        found = find_label(table.sample().columns, str(table.path), remedy)
     at = table.header.index(found)
-    if at and not given:
+    if at:
         table.remarks.append(f"labels are in column {found!r}")
     return at
 
@@ -425,26 +419,13 @@ def read_synonyms(
     {'Bedz': 'Beds'}
     """
     table = open_table(path, reading)
-    titles = [title.lower() for title in table.header]
-    if missing := [title for title in SYNONYM_TITLES if title not in titles]:
-        table.fault(
-            None,
-            f"has no column {missing[0]!r}; a file of synonyms begins with the line "
-            f"{','.join(SYNONYM_TITLES)}.",
-        )
-        table.raise_faults()
-    label_at, other_at = (titles.index(title) for title in SYNONYM_TITLES)
     found: dict[str, str] = {}
-    for line, cells in table.texts():
-        label, other = cells[label_at], cells[other_at]
-        if not label or not other:
-            table.fault(line, "label or synonym is empty; fill it or remove the row.")
-        elif found.setdefault(other, label) != label:
+    for line, (label, other) in _texts(table, "synonyms", "label", "synonym"):
+        if found.setdefault(other, label) != label:
             table.fault(
                 line,
                 f"{other!r} is a synonym of {found[other]!r} already; remove one.",
             )
-    table.raise_faults()
     return found, FileSummary.of(table, "synonyms")
 
 

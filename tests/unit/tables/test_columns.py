@@ -49,6 +49,7 @@ def words_of(context):
             "'1,299' re",
         ),
         (["1299", "1.450"], [1299, 1.45], "'1.450' read as 1.45"),
+        (["\u00a324,600", "\u00a338,900"], [24600, 38900], "currency"),
         (["5 kg", "500 g"], [5, 0.5], "'g' converted to 'kg'"),
         (["5 mW", "3 mW", "2 MW"], [5, 3, 2e9], "'MW' converted to 'mW'"),
         (["5 %", "6 %", "5 \u2030"], [5, 6, 0.5], "converted to '%'"),
@@ -126,6 +127,7 @@ def test_dates_are_years(cells):
 
 DOUBTS = {
     "decimals or thousands": (["1.299", "2.450"], "'1.299' may be 1.299 or 1299"),
+    "small prices": (["1.459 \u20ac", "1.519 \u20ac"], "may be 1.459 or 1459"),
     "one cell": (["1,299", "7"], "--read x=point or --read x=comma decides"),
     "two signs": (["1.234", "1,234"], "'1.234' may be 1.234 or 1234"),
     "day or month": (["3/4/2021", "5/6/2021"], "may have the day or the month first"),
@@ -179,13 +181,6 @@ def test_digits_are_dates_if_all_of_them_are():
 def test_numbers_with_a_type_are_never_texts_again():
     assert numbers_of(read([1.299, "3,5"])) == [1.299, 3.5]
     assert numbers_of(read([1.299, 2.45, 7])) == [1.299, 2.45, 7]
-
-
-def test_another_column_may_decide_where_decimals_begin():
-    table = {"x": ["1.299", "2.450"], "y": ["0,5", "1,75"]}
-    found = DescriptiveContext.from_cells(("a", "b"), table, "table")
-    np.testing.assert_array_equal(found.values, [[1299, 0.5], [2450, 1.75]])
-    assert any("as in the other columns" in remark for remark in found.remarks)
 
 
 def test_identifiers_are_left_out_with_their_reason():
