@@ -21,7 +21,10 @@ from phcle.errors import ContextError, OptionError, did_you_mean, some
 from phcle.tables.cells import as_number
 from phcle.tables.file_kinds import LEVELS, ROLES
 
-NEEDED = {kind: ROLES[kind][:2] for kind in ROLES if len(ROLES[kind]) > 1}
+NEEDED = {
+    kind: ROLES[kind][:2]
+    for kind in ("hierarchy", "edges", "annotations", "tags", "texts", "names")
+}
 """The two columns that each kind of table needs."""
 
 TRIPLE = ("source", "relation", "target")
