@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from phcle.contexts import Context, DescriptiveContext, RelationalContext
+from phcle.contexts import Context
 from phcle.contexts.alignment import match_contexts
-from phcle.contexts.labels import as_label
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, GuessWarning
 from phcle.estimator import PHCLE
@@ -24,26 +23,14 @@ from phcle.tables.files import (
     ReadContexts,
     collect_files,
     label_words_of,
+    read_table,
 )
 from phcle.tables.folders import GuessedFiles, guess_files
-from phcle.tables.frames import (
-    as_frame,
-    has_labels_in_index,
-    sample_of,
-    with_columns,
-)
+from phcle.tables.frames import frame_table, is_frame, say_remarks
 from phcle.tables.kinds import Guess
 from phcle.tables.matching import warn_of_match
-from phcle.tables.rows import read_synonyms
-
-MAKERS: Mapping[str | None, Callable[..., Context]] = {
-    "hierarchy": RelationalContext.from_hierarchy,
-    "edges": RelationalContext.from_edges,
-    "annotations": RelationalContext.from_annotations,
-    "tags": DescriptiveContext.from_tags,
-    "texts": DescriptiveContext.from_texts,
-}
-"""What makes the context of a frame whose columns alone matter, by its kind."""
+from phcle.tables.reader import Table
+from phcle.tables.rows import read_cells, read_synonyms
 
 
 def fit(
@@ -157,7 +144,7 @@ class _Given:
             self.read_before.append(data)
         elif isinstance(data, (str, Path)):
             self.files[Path(data)] = name
-        elif as_frame(data, name or "the data frame") is not None:
+        elif is_frame(data):
             key = name or f"data frame {len(self.frames) + 1}"
             if name is None:
                 self.unnamed.add(key)
@@ -176,10 +163,11 @@ class _Given:
 
     def read(self) -> ReadContexts:
         """Guess what files and frames are, say it, and read them."""
+        tables = {key: frame_table(frame, key) for key, frame in self.frames.items()}
         samples = {
-            key: sample_of(as_frame(frame, key))
-            for key, frame in self.frames.items()
-            if not has_labels_in_index(frame, key)
+            key: table.sample()
+            for key, table in tables.items()
+            if table is not None and not table.given_columns  # labels in the index
         }
         guessed = GuessedFiles()
         if self.files or samples:
@@ -196,7 +184,11 @@ class _Given:
                 names=self.names_file or guessed.names,
                 match="exact",  # all labels are matched together later
             ).whole()
-        made = [self._from_frame(x, guessed.tables.get(x)) for x in self.frames]
+        made = [
+            self._from_frame(table, guessed.tables.get(key, Guess("attributes")))
+            for key, table in tables.items()
+            if table is not None
+        ]
         before = [context for each in self.read_before for context in each]
         for each in self.read_before:
             self.names = {**each.names, **self.names}
@@ -217,27 +209,20 @@ class _Given:
             ),
         )
 
-    def _from_frame(self, key: str, guess: Guess | None) -> Context | None:
+    def _from_frame(self, table: Table, guess: Guess) -> Context | None:
         """The context of a frame; None if it holds names or labels only."""
-        frame = self.frames[key]
-        if guess is None:  # labels in the index
-            return DescriptiveContext.from_frame(frame, name=self._name(key))
-        found: Any = with_columns(frame, guess.columns)
-        if guess.kind in MAKERS:
-            return MAKERS[guess.kind](found, name=self._name(key, str(guess.kind)))
-        if guess.kind == "attributes":
-            own = guess.columns["label"]
-            return DescriptiveContext.from_frame(
-                frame, labels=own, name=self._name(key)
-            )
-        columns = list(guess.columns)
-        table: Any = as_frame(found, key)
-        rows = list(table.select(columns).iter_rows())
+        table.given_columns = table.given_columns or guess.columns
         if guess.kind == "names":
-            self.names = {**{as_label(x, key): str(y) for x, y in rows}, **self.names}
-        else:
-            self.labels = self.labels or tuple(x for (x,) in rows)
-        return None
+            self.names = {**read_cells(table, "names"), **self.names}
+            return None
+        if guess.kind == "labels":
+            self.labels = self.labels or tuple(cells[0] for _, cells in table.texts())
+            return None
+        kind = str(guess.kind)
+        context = read_table(kind, table, self._name(str(table.path), kind))
+        if kind == "attributes":
+            say_remarks(table, stacklevel=5)
+        return context
 
     def _name(self, key: str, kind: str = "attributes") -> str:
         """The given name of a frame, or its kind, with a number if that is taken."""

@@ -1,6 +1,6 @@
 """Files into contexts: `phcle.read_contexts`, and the reading of `phcle fit`.
 
-A new kind of file needs a row in `FILE_KINDS`, a case in `_read` and an
+A new kind of file needs a row in `FILE_KINDS`, a case in `read_table` and an
 argument of `read_contexts`.
 """
 
@@ -576,15 +576,49 @@ def read_and_summarise(
             summary = FileSummary(file.path, file.kind)
             return read.read_vectors(file.path, file.name), summary
         table = open_table(file.path, reading, columns=file.columns)
-        context = _read(file, table, hierarchy_kind, role, min_count)
+        context = read_table(
+            file.kind,
+            table,
+            file.name,
+            hierarchy_kind=hierarchy_kind,
+            role=role,
+            min_count=min_count,
+        )
         return context, FileSummary.of(table, file.kind)
 
 
-def _read(
-    file: ContextFile, table: Table, hierarchy_kind: str, role: str, min_count: int
+def read_table(
+    kind: str,
+    table: Table,
+    name: str,
+    *,
+    hierarchy_kind: str = "ancestors",
+    role: str = "auto",
+    min_count: int = 2,
 ) -> Context:
-    name = file.name
-    match file.kind:
+    """Read a table as a context.
+
+    Parameters
+    ----------
+    kind : str
+        A key of `FILE_KINDS` that is a table.
+    table : Table
+        The table of a file or of a data frame.
+    name : str
+        Name of the context.
+    hierarchy_kind : str, default "ancestors"
+        How a taxonomy relates its labels.
+    role : str, default "auto"
+        What the fit makes of a taxonomy.
+    min_count : int, default 2
+        Words in fewer texts are left out.
+
+    Returns
+    -------
+    RelationalContext or DescriptiveContext
+        The context.
+    """
+    match kind:
         case "hierarchy":
             pairs = read.read_hierarchy_edges(table)
             return RelationalContext.from_hierarchy(
@@ -596,9 +630,9 @@ def _read(
                 return RelationalContext.from_triples(rows, name=name)
             return RelationalContext.from_edges(rows, name=name)
         case "annotations" if _counted_by_duckdb(table):
-            at = read.columns_of(table, "annotations")
+            at = table.columns_of("annotations")
             return RelationalContext.from_annotation_table(
-                file.path,
+                Path(table.path),
                 name=name,
                 item=table.header[at["item"]],
                 label=table.header[at["label"]],
@@ -624,6 +658,8 @@ def _counted_by_duckdb(table: Table) -> bool:
 
     It reads UTF-8 only; other files are read row by row.
     """
+    if not isinstance(table.path, Path):
+        return False
     if ".parquet" in table.path.suffixes:
         return True
     is_large = is_file(table.path) and table.path.stat().st_size > LARGE_FILE

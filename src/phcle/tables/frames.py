@@ -1,166 +1,111 @@
-"""Rows of pairs and columns of cells, from plain lists or from data frames.
-
-Frames of pandas, Polars, PyArrow and others are read through narwhals.
-"""
+"""Data frames of pandas, Polars, PyArrow and others as tables, through narwhals."""
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from phcle.contexts.labels import as_label, is_missing
-from phcle.errors import (
-    ContextError,
-    ContextWarning,
-    GuessWarning,
-    did_you_mean,
-    some,
-)
-from phcle.tables.cells import UnknownMarkers
-from phcle.tables.kinds import (
-    NEEDED,
-    SAMPLED_ROWS,
-    Column,
-    TableSample,
-    find_columns,
-    find_label,
-    find_levels,
-    plain_title,
-)
-from phcle.tables.repeats import merge_repeats
+from phcle.errors import ContextError, GuessWarning, did_you_mean, some
+from phcle.tables.kinds import NEEDED, Column
+from phcle.tables.reader import Reading, Table, cell_text, typed
+from phcle.tables.repeats import MergedRows, merge_repeats
+
+INDEX = "index of the frame"
+"""What the column is called that is made of an index."""
 
 
-def as_frame(table: Any, where: str) -> Any | None:
-    """Wrap a data frame with narwhals.
+def is_frame(data: Any) -> bool:
+    """Tell whether data is a frame; lazy frames count, to be refused by name.
 
     Parameters
     ----------
-    table : object
-        A data frame or anything else. Lazy frames are refused.
-    where : str
-        What the table is, for messages.
-
-    Returns
-    -------
-    narwhals.DataFrame or None
-        None if `table` is not a data frame.
-    """
-    import narwhals as nw
-
-    if nw.dependencies.is_into_dataframe(table):
-        titles = getattr(table, "column_names", None) or table.columns
-        repeated = [title for title, n in Counter(map(str, titles)).items() if n > 1]
-        if repeated:
-            raise ContextError(
-                f"{where}: two columns are called {some(repeated)}; rename one."
-            )
-        return nw.from_native(table, eager_only=True)
-    if type(table).__name__ == "LazyFrame":
-        raise ContextError(f"{where}: is a lazy frame; collect it first.")
-    return None
-
-
-def labelled_columns(
-    frame: Any,
-    labels: str | None,
-    name: str,
-    *,
-    repeats: str = "mean",
-    markers: UnknownMarkers | None = None,
-) -> tuple[tuple[str, ...], dict[str, list[Any]]]:
-    """Split a data frame into labels and columns of cells.
-
-    Parameters
-    ----------
-    frame : data frame
-        A frame of pandas, Polars or PyArrow.
-    labels : str or None
-        The column of labels. None takes the index of a pandas frame, unless it only
-        numbers the rows, and else the column that `find_label` finds, with a warning.
-    name : str
-        Name of the context, for messages.
-    repeats : {"mean", "first", "refuse"}, default "mean"
-        What becomes of several rows of one label.
-    markers : UnknownMarkers, optional
-        Which texts mark unknown cells.
-
-    Returns
-    -------
-    labels : tuple of str
-        Every label once. A warning says what was merged.
-    cells : dict
-        Cells of each further column, by its title.
-    """
-    where = f"context {name!r}"
-    found = as_frame(frame, where)
-    if found is None:
-        raise ContextError(
-            f"{where}: a data frame of pandas, Polars or PyArrow is needed. "
-            f"Got {type(frame).__name__} instead."
-        )
-    cells = _cells_of(found)
-    if labels is not None and labels not in cells:
-        raise ContextError(
-            f"{where}: the frame has no column {labels!r} of labels."
-            f"{did_you_mean(labels, cells)}"
-        )
-    if not cells:
-        raise ContextError(f"{where}: the frame has no columns.")
-    if labels is None and has_labels_in_index(frame, where):
-        own, given, named = None, list(frame.index), f"index of {where}"
-    else:
-        own = labels or find_label(_evidence(cells), where)
-        given, named = cells.pop(own), f"column {own!r} of {where}"
-    names = [as_label(x, f"{named}, position {i}") for i, x in enumerate(given, 1)]
-    if labels is None and own is not None and plain_title(own) != "label":
-        _say(
-            f"{where}: the labels are taken from column {own!r}; say labels={own!r} if "
-            "that is right, or name another column."
-        )
-    places = [f"row {i}" for i in range(1, len(names) + 1)]
-    merged = merge_repeats(names, cells, places, how=repeats, markers=markers)
-    if merged.different and repeats == "refuse":
-        raise ContextError(
-            f"{where}: {some(merged.different)} have several rows; merge them."
-        )
-    if merged.remarks:
-        warnings.warn(
-            f"{where}: {'; '.join(merged.remarks)}.", ContextWarning, stacklevel=4
-        )
-    return tuple(merged.labels), merged.cells
-
-
-def _evidence(cells: Mapping[str, list[Any]]) -> list[Column]:
-    return [Column(title, own) for title, own in cells.items()]
-
-
-def _cells_of(frame: Any) -> dict[str, list[Any]]:
-    """Cells by title, of a frame of narwhals."""
-    # By position, because narwhals would take a numeric title for a position.
-    return {
-        str(title): series.to_list()
-        for title, series in zip(frame.columns, frame.iter_columns(), strict=True)
-    }
-
-
-def has_labels_in_index(frame: Any, where: str) -> bool:
-    """Tell whether the index of a pandas frame holds labels, not numbers of rows.
-
-    Parameters
-    ----------
-    frame : data frame
-        A frame; those of other libraries have no index.
-    where : str
-        What the frame is, for messages.
+    data : object
+        What the user gave.
 
     Returns
     -------
     bool
-        Whether the index has a name or holds texts, or numbers that are no numbers of
-        rows in a frame without another column of labels.
+        Whether `frame_table` takes it.
+    """
+    import narwhals as nw
+
+    is_lazy = type(data).__name__ == "LazyFrame"
+    return is_lazy or bool(nw.dependencies.is_into_dataframe(data))
+
+
+def frame_table(
+    frame: Any, where: str, reading: Reading | None = None, labels: str | None = None
+) -> Table | None:
+    """Open a data frame as a table.
+
+    Parameters
+    ----------
+    frame : object
+        A data frame or anything else. Lazy frames are refused.
+    where : str
+        What the frame is, for messages.
+    reading : Reading, optional
+        How the user wants it to be read.
+    labels : str, optional
+        The column of labels. By default the index of a pandas frame is one, unless it
+        only numbers the rows.
+
+    Returns
+    -------
+    Table or None
+        None if `frame` is not a data frame.
+    """
+    import narwhals as nw
+
+    if type(frame).__name__ == "LazyFrame":
+        raise ContextError(f"{where}: is a lazy frame; collect it first.")
+    if not is_frame(frame):
+        return None
+    titles = list(map(str, getattr(frame, "column_names", None) or frame.columns))
+    repeated = [title for title, n in Counter(titles).items() if n > 1]
+    if repeated:
+        raise ContextError(
+            f"{where}: two columns are called {some(repeated)}; rename one."
+        )
+    # By position, because narwhals would take a numeric title for a position.
+    found = nw.from_native(frame, eager_only=True).iter_columns()
+    columns = [list(map(typed, series.to_list())) for series in found]
+    if not columns:
+        raise ContextError(f"{where}: the frame has no columns.")
+    given: dict[str, str] = {}
+    if labels is not None:
+        if labels not in titles:
+            raise ContextError(
+                f"{where}: the frame has no column {labels!r} of labels."
+                f"{did_you_mean(labels, titles)}"
+            )
+        given = {"label": labels}
+    elif _has_labels_in_index(frame, columns, where):
+        given = {"label": INDEX}
+        titles.insert(0, INDEX)
+        columns.insert(0, list(map(typed, frame.index)))
+    return Table(
+        where,
+        reading or Reading(),
+        lambda: chain(
+            [(0, titles)], enumerate(map(list, zip(*columns, strict=True)), 1)
+        ),
+        given_columns=given,
+        counted="row",
+    )
+
+
+def _has_labels_in_index(
+    frame: Any, columns: Sequence[Sequence[Any]], where: str
+) -> bool:
+    """Whether the index of a pandas frame holds labels, not numbers of rows.
+
+    It has a name or holds texts, or numbers that are no numbers of rows, in a frame
+    without another column of labels.
     """
     if not (hasattr(frame, "index") and hasattr(frame, "iloc")):
         return False
@@ -174,14 +119,73 @@ def has_labels_in_index(frame: Any, where: str) -> bool:
         return True
     # Rows that were sorted or selected keep their old numbers.
     is_numbered = sorted(index) == list(range(len(index)))
-    cells = _cells_of(as_frame(frame, where))
-    return not is_numbered and not any(
-        c.is_text and c.is_unique for c in _evidence(cells)
+    found = (Column("", own) for own in columns)
+    return not is_numbered and not any(c.is_text and c.is_unique for c in found)
+
+
+def labelled_rows(table: Table) -> tuple[MergedRows, list[int]]:
+    """Read a table with a column of labels; several rows of a label become one.
+
+    Parameters
+    ----------
+    table : Table
+        The table. Remarks say what was merged.
+
+    Returns
+    -------
+    rows : MergedRows
+        Labels, and the cells of each further column.
+    lines : list of int
+        Where the first row of each label stands.
+    """
+    at = table.label_column()
+    titles = [title for i, title in enumerate(table.header) if i != at]
+    labels: list[str] = []
+    lines: list[int] = []
+    cells: dict[str, list[Any]] = {title: [] for title in titles}
+    for line, row in table.rows():
+        if row[at] == "":
+            table.fault(line, "the label is empty; fill it or remove the row.")
+            continue
+        text = cell_text(row[at]) if table.is_file else row[at]
+        labels.append(as_label(text, table.where(line)))
+        lines.append(line)
+        for title, cell in zip(titles, row[:at] + row[at + 1 :], strict=True):
+            cells[title].append(cell)
+    table.raise_faults()
+    reading = table.reading
+    rows = merge_repeats(
+        labels,
+        cells,
+        [f"{table.counted} {line}" for line in lines],
+        how=reading.repeats,
+        markers=reading.markers,
+        read_as=reading.read_as,
     )
+    if rows.different and reading.repeats == "refuse":
+        table.fault(
+            None,
+            f"{some(rows.different)} have several rows; merge them, or say --repeats "
+            "mean or first.",
+        )
+        table.raise_faults()
+    table.remarks.extend(rows.remarks)
+    return rows, [lines[row] for row in rows.first]
 
 
-def _say(text: str) -> None:
-    warnings.warn(text, GuessWarning, stacklevel=5)
+def say_remarks(table: Table, *, stacklevel: int) -> None:
+    """Warn what was guessed and changed when a data frame was read.
+
+    Parameters
+    ----------
+    table : Table
+        The frame.
+    stacklevel : int
+        How far up the caller of the user's function is, as for `warnings.warn`.
+    """
+    if table.remarks:
+        text = f"{table.path}: {'; '.join(table.remarks)}."
+        warnings.warn(text, GuessWarning, stacklevel=stacklevel + 1)
 
 
 def rows_of(table: Any, kind: str, where: str) -> Iterable[Any]:
@@ -203,70 +207,20 @@ def rows_of(table: Any, kind: str, where: str) -> Iterable[Any]:
     iterable of rows
         Rows with the cells in the order of the columns that the kind needs.
     """
-    columns = NEEDED[kind]
     if isinstance(table, (str, bytes, Mapping)):
         raise ContextError(
-            f"{where}: rows of ({', '.join(columns)}) are needed. "
+            f"{where}: rows of ({', '.join(NEEDED[kind])}) are needed. "
             f"Got {table!r} instead."
         )
-    frame = as_frame(table, where)
-    if frame is None:
+    found = frame_table(table, where)
+    if found is None:
         return table  # type: ignore[no-any-return]
-    sample = sample_of(frame)
-    levels = find_levels(sample, where) if kind == "hierarchy" else None
-    if levels is not None:
-        found: Mapping[str, str] = {"levels": "/".join(levels)}
-        _say(f"{where}: the columns {some(levels)} are taken as a lineage.")
-        return with_columns(table, found)  # type: ignore[no-any-return]
-    found = find_columns(kind, sample, where).columns
-    if any(plain_title(title) != role for role, title in found.items()):
-        taken = ", ".join(f"{title!r} as {role}" for role, title in found.items())
-        _say(f"{where}: takes {taken}; rename the columns if that is wrong.")
-    smaller = as_frame(with_columns(table, found), where)
-    assert smaller is not None
-    return smaller.iter_rows()  # type: ignore[no-any-return]
-
-
-def with_columns(frame: Any, columns: Mapping[str, str]) -> Any:
-    """Return the columns of a data frame that a reader needs, under their usual names.
-
-    Parameters
-    ----------
-    frame : data frame
-        A frame of pandas, Polars or PyArrow.
-    columns : mapping from str to str
-        Titles by role, as a `Guess` has them.
-
-    Returns
-    -------
-    data frame or list
-        A smaller frame of the same library; for a lineage, pairs of child and parent.
-    """
-    found = as_frame(frame, "frame")
-    assert found is not None
-    own = dict(zip(map(str, found.columns), found.columns, strict=True))
-    if "levels" in columns:
-        titles = [own[title] for title in columns["levels"].split("/")]
-        return lineage_edges(found.select(titles).iter_rows())
-    roles = {own[title]: role for role, title in columns.items()}
-    return found.select(list(roles)).rename(roles).to_native()
-
-
-def sample_of(frame: Any) -> TableSample:
-    """Return the beginning of a data frame, for guesses.
-
-    Parameters
-    ----------
-    frame : narwhals.DataFrame
-        A frame that `as_frame` wrapped.
-
-    Returns
-    -------
-    TableSample
-        Titles and the first rows.
-    """
-    cells = _cells_of(frame.head(SAMPLED_ROWS))
-    return TableSample(list(cells), list(zip(*cells.values(), strict=True)))
+    found.given_columns = {}
+    levels = found.levels() if kind == "hierarchy" else None
+    at = levels or list(found.columns_of(kind).values())
+    say_remarks(found, stacklevel=5)
+    rows = ([cells[i] for i in at] for _, cells in found.rows())
+    return rows if levels is None else lineage_edges(rows)
 
 
 def as_row(

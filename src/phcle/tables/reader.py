@@ -23,7 +23,14 @@ from pathlib import Path
 from typing import Any
 
 from phcle.contexts.labels import as_cell, is_missing, normal
-from phcle.errors import FileError, FileFaults, OptionError, did_you_mean, some
+from phcle.errors import (
+    ContextError,
+    FileError,
+    FileFaults,
+    OptionError,
+    did_you_mean,
+    some,
+)
 from phcle.files.csv_text import unmarked
 from phcle.files.json_toml import parse_json
 from phcle.files.reading import check_is_file, naming, open_file, refuse_bomb
@@ -31,7 +38,15 @@ from phcle.files.text import holds_nul, not_utf8, read_text
 from phcle.tables.cells import READ_AS, UnknownMarkers
 from phcle.tables.encodings import TextEncoding, check_encoding, find_encoding
 from phcle.tables.file_kinds import SHEET
-from phcle.tables.kinds import SAMPLED_ROWS, TableSample, lacks_header
+from phcle.tables.kinds import (
+    SAMPLED_ROWS,
+    TableSample,
+    find_columns,
+    find_label,
+    find_levels,
+    lacks_header,
+    plain_title,
+)
 
 Rows = Iterator[tuple[int, list[Any]]]
 RowSource = Callable[[], Rows]
@@ -156,8 +171,8 @@ class Table:
 
     Attributes
     ----------
-    path : Path
-        The file.
+    path : Path or str
+        The file, or what messages call a data frame.
     reading : Reading
         How the user wants it to be read.
     source : callable
@@ -186,7 +201,7 @@ class Table:
         Lines before the header.
     """
 
-    path: Path
+    path: Path | str
     reading: Reading
     source: RowSource = field(repr=False)
     encoding: str | None = None
@@ -249,6 +264,84 @@ class Table:
         rows = [cells for _, cells in islice(self.rows(), SAMPLED_ROWS)]
         return TableSample(self.header, rows, not self.first, self.first)
 
+    @property
+    def is_file(self) -> bool:
+        """Whether the table is a file, and no data frame."""
+        return isinstance(self.path, Path)
+
+    def columns_of(self, kind: str) -> dict[str, int]:
+        """Find the columns that a kind of table needs; a guess is a remark.
+
+        Parameters
+        ----------
+        kind : str
+            A key of `ROLES`.
+
+        Returns
+        -------
+        dict
+            Position in the header, by role.
+        """
+        file = self.path.name if isinstance(self.path, Path) else ""
+        with self.naming():
+            found = find_columns(
+                kind, self.sample(), str(self.path), given=self.given_columns, file=file
+            )
+        if found.why:
+            named = (f"{role} is {title!r}" for role, title in found.columns.items())
+            self.remarks.append(", ".join(named))
+        return {x: self.header.index(title) for x, title in found.columns.items()}
+
+    def levels(self) -> list[int] | None:
+        """Find the columns of a lineage, such as species, genus and family.
+
+        Returns
+        -------
+        list of int or None
+            Positions in the header, from the labels up; None if it is no lineage.
+        """
+        with self.naming():
+            levels = find_levels(self.sample(), str(self.path), self.given_columns)
+        if levels is not None and not self.given_columns:
+            self.remarks.append(f"taken as a lineage: {' → '.join(levels)}")
+        return None if levels is None else list(map(self.header.index, levels))
+
+    def label_column(self) -> int:
+        """Find the column of labels, which the user names, or titles and cells show.
+
+        Returns
+        -------
+        int
+            Its position in the header.
+        """
+        if self.given_columns:
+            return self.columns_of("attributes")["label"]
+        remedy = "labels={!r}."
+        if isinstance(self.path, Path):
+            remedy = f"--attributes {self.path.name}:label={{}}"
+        with self.naming():
+            found = find_label(self.sample().columns, str(self.path), remedy)
+        at = self.header.index(found)
+        if plain_title(found) != "label" and (at or not self.is_file):
+            self.remarks.append(f"labels are in column {found!r}")
+        return at
+
+    @contextmanager
+    def naming(self) -> Iterator[None]:
+        """Let an error about the columns of a file be one of the file.
+
+        Yields
+        ------
+        None
+            The body runs as usual.
+        """
+        try:
+            yield
+        except ContextError as error:
+            if self.is_file:
+                raise FileError(str(error)) from error
+            raise
+
     def where(self, line: int) -> str:
         """Name a place in the file, for messages.
 
@@ -286,7 +379,8 @@ class Table:
     def raise_faults(self) -> None:
         """Raise all recorded faults as one error; do nothing if there are none."""
         if self._faults:
-            raise FileFaults(list(self._faults), self._n_more)
+            found = FileFaults(list(self._faults), self._n_more)
+            raise found if self.is_file else ContextError(str(found))
 
     def rows(self) -> Rows:
         """Read the rows one by one; rows that are no rows become faults.
@@ -298,7 +392,7 @@ class Table:
             are empty texts. Call `raise_faults` afterwards.
         """
         self.n_rows = n_cut = n_headers = 0
-        width = len(self._titles)
+        width, first = len(self._titles), self._titles[0]
         rows = self.source()
         next(rows, None)
         unnamed = sorted(set(range(width)) - set(self._named))
@@ -308,7 +402,7 @@ class Table:
                 if len(cells) > width and not any(cells[width:]):
                     n_cut += 1
                     cells = cells[:width]
-                if cells[0] == self._titles[0] and cells == self._titles and width > 1:
+                if cells[0] == first and cells == self._titles and width > 1:
                     n_headers += 1
                     continue
                 self.n_rows += 1
@@ -343,16 +437,14 @@ class Table:
     def texts(self) -> Iterator[tuple[int, list[str]]]:
         """Read the rows with all cells as texts, as labels and their names need them.
 
-        Yields
-        ------
-        (int, list of str)
+        Returns
+        -------
+        iterator of (int, list of str)
             Line and cells of each row.
         """
         if self.encoding is not None:  # a table of text
-            yield from self.rows()
-            return
-        for line, cells in self.rows():
-            yield line, list(map(cell_text, cells))
+            return self.rows()
+        return ((line, list(map(cell_text, cells))) for line, cells in self.rows())
 
     def count(self, n: int, text: str) -> None:
         """Remark how often something was done, unless it never was.
@@ -494,7 +586,9 @@ def text_lines(path: Path, encoding: TextEncoding) -> Iterator[str]:
             for line, text in enumerate(file, 1):
                 if "\0" in text:
                     raise holds_nul(path, line)
-                yield normal(text.removeprefix(MARK) if line == 1 else text)
+                if line == 1:
+                    text = text.removeprefix(MARK)
+                yield text if text.isascii() else normal(text)
         except UnicodeError as error:
             if encoding.name == "utf-8":
                 read_text(path)  # names the line; the decoder here has read ahead
@@ -592,10 +686,11 @@ def _text_rows(path: Path, form: TextFormat) -> Rows:
     line = form.skip + 1
     try:
         for row in reader:
-            cells = [
-                (unmarked(cell) if cell[:1] == "'" else cell).strip() for cell in row
-            ]
-            if any(cells):
+            cells = list(map(str.strip, row))
+            text = "".join(cells)
+            if "'" in text:
+                cells = [unmarked(cell).strip() for cell in cells]
+            if text:
                 yield line, cells
             line = form.skip + reader.line_num + 1
     except csv.Error as error:
@@ -686,13 +781,24 @@ def _record_rows(
                     f"{path}, record {number}: {title!r} holds "
                     f"{json.dumps(value)[:40]}; give one text or number per cell."
                 )
-            cells.append(_typed(value))
+            cells.append(typed(value))
         if any(cell != "" for cell in cells):
             yield number, cells
 
 
-def _typed(value: Any) -> Any:
-    """A cell with the type that the file gives it; unknown ones are empty texts."""
+def typed(value: Any) -> Any:
+    """Return a cell with the type that it has; unknown ones are empty texts.
+
+    Parameters
+    ----------
+    value : object
+        A value of a file or data frame.
+
+    Returns
+    -------
+    object
+        The cell.
+    """
     if isinstance(value, str):
         return normal(value).strip()
     return "" if is_missing(value) else value
@@ -749,7 +855,7 @@ def _simple(path: Path, column: str, value: Any) -> Any:
             f"{path}: column {column!r} holds {type(value).__name__} values, such as "
             f"{str(value)[:40]}; give one text or number per cell."
         )
-    return _typed(value)
+    return typed(value)
 
 
 # Excel
@@ -902,4 +1008,4 @@ def _trimmed(grid: Iterable[Iterable[Any]]) -> Rows:
 def _dated(value: Any) -> Any:
     if isinstance(value, datetime) and value.time() == time():
         return value.date()
-    return value.isoformat() if isinstance(value, time) else _typed(value)
+    return value.isoformat() if isinstance(value, time) else typed(value)

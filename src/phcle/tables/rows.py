@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.descriptive.sources import Cells
@@ -21,15 +21,9 @@ from phcle.tables.cells import unknown_cells
 from phcle.tables.columns import read_column
 from phcle.tables.encodings import find_encoding
 from phcle.tables.file_kinds import ROLES
-from phcle.tables.frames import lineage_edges
-from phcle.tables.kinds import (
-    TRIPLE,
-    find_columns,
-    find_label,
-    find_levels,
-)
+from phcle.tables.frames import labelled_rows, lineage_edges
+from phcle.tables.kinds import TRIPLE
 from phcle.tables.reader import Reading, Table, cell_text, open_table, text_lines
-from phcle.tables.repeats import merge_repeats
 from phcle.tables.sources import FileSummary, first_few
 
 LISTED = re.compile(r"[|;]")
@@ -39,58 +33,23 @@ MOST_ODD = 1000
 """Odd cells of a file that are listed; more are only counted."""
 
 
-@contextmanager
-def _as_faults_of_file() -> Iterator[None]:
-    """Let an error about the columns of a table be one of its file."""
-    try:
-        yield
-    except ContextError as error:
-        raise FileError(str(error)) from error
-
-
-def columns_of(table: Table, kind: str) -> dict[str, int]:
-    """Find the columns that a kind of table needs; a guess is a remark.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-    kind : str
-        A key of `ROLES`.
-
-    Returns
-    -------
-    dict
-        Position in the header, by role.
-    """
-    with _as_faults_of_file():
-        found = find_columns(
-            kind,
-            table.sample(),
-            str(table.path),
-            given=table.given_columns,
-            file=table.path.name,
-        )
-    if found.why:
-        named = (f"{role} is {title!r}" for role, title in found.columns.items())
-        table.remarks.append(", ".join(named))
-    return {role: table.header.index(title) for role, title in found.columns.items()}
-
-
-def _texts(table: Table, kind: str, *needed: str) -> Iterator[tuple[int, list[str]]]:
+def _texts(
+    table: Table, kind: str, *needed: str
+) -> Iterator[tuple[int, tuple[str, str]]]:
     """Line and texts of the two columns of a kind; empty ones that it needs are faults.
 
     The faults are raised after the last row.
     """
-    at = columns_of(table, kind)
+    at = table.columns_of(kind)
     roles = ROLES[kind][:2]
+    one, other = (at[role] for role in roles)
+    may_lack = [role not in needed for role in roles]
     for line, cells in table.texts():
-        found = [cells[at[role]] for role in roles]
-        empty = [x for x, cell in zip(roles, found, strict=True) if not cell]
-        wrong = next((role for role in needed if role in empty), None)
-        if wrong is None:
-            yield line, found
+        first, last = cells[one], cells[other]
+        if (first or may_lack[0]) and (last or may_lack[1]):
+            yield line, (first, last)
         else:
+            wrong = roles[1] if first or may_lack[0] else roles[0]
             table.fault(line, f"{wrong} is empty; fill it or remove the row.")
     table.raise_faults()
 
@@ -109,13 +68,9 @@ def read_hierarchy_edges(table: Table) -> list[tuple[str, str]]:
     list of (str, str)
         Pairs of child and parent.
     """
-    with _as_faults_of_file():
-        levels = find_levels(table.sample(), str(table.path), table.given_columns)
+    levels = table.levels()
     if levels is not None:
-        if not table.given_columns:
-            table.remarks.append(f"taken as a lineage: {' → '.join(levels)}")
-        places = [table.header.index(title) for title in levels]
-        rows = [[cells[i] for i in places] for _, cells in table.texts()]
+        rows = [[cells[i] for i in levels] for _, cells in table.texts()]
         table.raise_faults()
         return lineage_edges(rows)
     edges: dict[tuple[str, str], None] = {}
@@ -156,7 +111,7 @@ def read_edges(table: Table) -> tuple[bool, list[tuple[str, str, str | float]]]:
     rows : list of tuple
         Head, relation and tail; or source, target and weight.
     """
-    at = columns_of(table, "edges")
+    at = table.columns_of("edges")
     roles = TRIPLE if "relation" in at else ("source", "target")
     rows: list[list[str]] = []
     lines: list[int] = []
@@ -254,7 +209,9 @@ def read_tags(table: Table) -> dict[str, list[str]]:
             unknown[tag] += 1
             continue
         own = tags.setdefault(label, {})
-        listed = [x for x in map(str.strip, LISTED.split(tag)) if x]
+        listed = [tag] if tag else []
+        if LISTED.search(tag):
+            listed = [x for x in map(str.strip, LISTED.split(tag)) if x]
         n_lists += len(listed) > 1
         n_again += tag in own
         own.update(dict.fromkeys(listed))
@@ -305,7 +262,7 @@ def read_cells(table: Table, kind: str) -> dict[str, str]:
     return {label: cell for label, (_, cell) in found.items()}
 
 
-def read_attributes(table: Table, name: str) -> DescriptiveContext:
+def read_attributes(table: Table, name: str, **options: Any) -> DescriptiveContext:
     """Read a table of attributes as a context.
 
     Parameters
@@ -315,48 +272,21 @@ def read_attributes(table: Table, name: str) -> DescriptiveContext:
         a missing value.
     name : str
         Name of the context.
+    **options : dict
+        `standardize` and `log` of `DescriptiveContext.from_cells`.
 
     Returns
     -------
     DescriptiveContext
         The attributes.
     """
-    if len(table.header) < 2:
+    if len(table.header) < 2 and table.is_file:
         raise FileError(
             f"{table.path}: a label column and at least one attribute were expected, "
             f"but the header has only {table.header[0]!r}."
         )
-    at = _label_column(table)
-    titles = [title for i, title in enumerate(table.header) if i != at]
-    labels: list[str] = []
-    lines: list[int] = []
-    cells: dict[str, list[object]] = {title: [] for title in titles}
-    for line, row in table.rows():
-        label = cell_text(row[at])
-        if not label:
-            table.fault(line, "the label is empty; fill it or remove the row.")
-            continue
-        labels.append(label)
-        lines.append(line)
-        for title, cell in zip(titles, row[:at] + row[at + 1 :], strict=True):
-            cells[title].append(cell)
-    table.raise_faults()
+    rows, lines = labelled_rows(table)
     reading = table.reading
-    rows = merge_repeats(
-        labels,
-        cells,
-        [f"{table.counted} {line}" for line in lines],
-        how=reading.repeats,
-        markers=reading.markers,
-        read_as=reading.read_as,
-    )
-    if rows.different and reading.repeats == "refuse":
-        table.fault(
-            None,
-            f"{some(rows.different)} have several rows; merge them, or say --repeats "
-            "mean or first.",
-        )
-        table.raise_faults()
     context = DescriptiveContext.from_cells(
         tuple(rows.labels),
         rows.cells,
@@ -364,30 +294,16 @@ def read_attributes(table: Table, name: str) -> DescriptiveContext:
         na=reading.na,
         keep_na=reading.keep_na,
         read_as=reading.read_as,
+        **options,
     )
-    table.remarks.extend((*rows.remarks, *context.remarks))
+    table.remarks.extend(context.remarks)
     assert isinstance(context.source, Cells)
     table.columns.update(context.source.summaries)
-    line_of = {
-        label: lines[row] for label, row in zip(rows.labels, rows.first, strict=True)
-    }
+    line_of = dict(zip(rows.labels, lines, strict=True))
     for cell in context.source.odd[:MOST_ODD]:
         place = table.where(line_of[cell.label])
         table.odd_cells.append(f"{place}: {cell.title!r}: {cell.text!r} {cell.why}.")
     return context
-
-
-def _label_column(table: Table) -> int:
-    """The column that the user names, or the one that titles and cells show."""
-    if table.given_columns:
-        return columns_of(table, "attributes")["label"]
-    remedy = f"--attributes {table.path.name}:label={{}}"
-    with _as_faults_of_file():
-        found = find_label(table.sample().columns, str(table.path), remedy)
-    at = table.header.index(found)
-    if at:
-        table.remarks.append(f"labels are in column {found!r}")
-    return at
 
 
 def read_synonyms(

@@ -240,7 +240,7 @@ class FileSummary:
             The summary.
         """
         return cls(
-            table.path,
+            Path(table.path),
             kind,
             table.encoding,
             table.delimiter,

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from phcle import DescriptiveContext, RelationalContext
-from phcle.errors import ContextError, ContextWarning, GuessWarning
+from phcle.errors import ContextError, GuessWarning
 
 ANIMALS = {
     "animal": ["cat", "whale", "bat"],
@@ -122,7 +122,7 @@ def test_numbers_that_the_user_made_the_index_are_labels():
 
 def test_identical_rows_count_once(make):
     cells = {"what": [*NAMES, "cat"], "legs": [4, 0, None, 4]}
-    with pytest.warns(ContextWarning, match="1 identical row dropped"):
+    with pytest.warns(GuessWarning, match="1 identical row dropped"):
         found = DescriptiveContext.from_frame(make(cells), labels="what")
     assert found.labels == tuple(NAMES)
 
@@ -133,12 +133,12 @@ def test_several_rows_of_a_label_are_observations_of_it(make):
         "legs": [4, 3, 4, 2, None],
         "coat": ["grey", "red", "red", "grey", "blue"],
     }
-    with pytest.warns(ContextWarning, match="2 labels have several rows: the mean"):
+    with pytest.warns(GuessWarning, match="2 labels have several rows: the mean"):
         found = DescriptiveContext.from_frame(make(cells), labels="name")
     assert found.labels == ("cat", "dog")
     assert found.columns == ("legs", "coat=grey")  # red and blue are a tie
     np.testing.assert_array_equal(found.values, [[3, 1], [4, np.nan]])
-    with pytest.warns(ContextWarning):
+    with pytest.warns(GuessWarning):
         first = DescriptiveContext.from_frame(
             make(cells), labels="name", repeats="first"
         )

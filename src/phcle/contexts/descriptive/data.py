@@ -36,10 +36,11 @@ from phcle.contexts.labels import as_label, as_labels
 from phcle.contexts.masked import MaskedMatrix, logs_of, masked_matrix
 from phcle.contexts.matrices import LARGEST, check_axes
 from phcle.contexts.readers.word_vectors import read_word_vectors
-from phcle.errors import ContextError, ContextWarning, GuessWarning, some
+from phcle.errors import ContextError, ContextWarning, some
 from phcle.tables.cells import UnknownMarkers
 from phcle.tables.columns import ColumnSummary, encode_columns
-from phcle.tables.frames import as_frame, labelled_columns
+from phcle.tables.frames import frame_table, is_frame, labelled_rows, say_remarks
+from phcle.tables.reader import Reading
 
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.fitted import FittedDescriptive
@@ -404,26 +405,17 @@ class DescriptiveContext(Context):
         >>> looks.n_observed
         8
         """
-        markers = UnknownMarkers(tuple(na), keep_na)
-        kept, cells = labelled_columns(
-            frame, labels, name, repeats=repeats, markers=markers
-        )
-        context = cls.from_cells(
-            kept,
-            cells,
-            name,
-            standardize,
-            log,
-            na=markers.na,
-            keep_na=keep_na,
-            read_as=read_as,
-        )
-        if context.remarks:
-            warnings.warn(
-                f"context {name!r}: {'; '.join(context.remarks)}.",
-                GuessWarning,
-                stacklevel=2,
+        from phcle.tables.rows import read_attributes  # which imports this module
+
+        reading = Reading(None, None, tuple(na), keep_na, read_as or {}, repeats)
+        table = frame_table(frame, f"context {name!r}", reading, labels)
+        if table is None:
+            raise ContextError(
+                f"context {name!r}: a data frame of pandas, Polars or PyArrow is "
+                f"needed. Got {type(frame).__name__} instead."
             )
+        context = read_attributes(table, name, standardize=standardize, log=log)
+        say_remarks(table, stacklevel=2)
         return context
 
     @classmethod
@@ -533,7 +525,7 @@ class DescriptiveContext(Context):
         array([[1., 1.],
                [0., 1.]])
         """
-        if as_frame(tags, f"context {name!r}") is not None:
+        if is_frame(tags):
             tags = tags_of_frame(tags, name)
         labels, given = by_label(tags, name)
         columns, values = tag_matrix(labels, given, name)
@@ -583,7 +575,7 @@ class DescriptiveContext(Context):
         array([[25.],
                [11.]])
         """
-        if as_frame(texts, f"context {name!r}") is not None:
+        if is_frame(texts):
             texts = texts_of_frame(texts, name)
         labels, documents = by_label(texts, name)
         refuse_empty_texts(labels, documents, name)
@@ -683,10 +675,11 @@ class DescriptiveContext(Context):
         elif hasattr(vectors, "key_to_index"):  # gensim
             listed = vectors.key_to_index if wanted is None else set(wanted.values())
             found = {w: vectors[w] for w in listed if w in vectors.key_to_index}
-        elif as_frame(vectors, f"context {name!r}") is not None:
-            own, cells = labelled_columns(vectors, None, name)
-            vectors = map(np.array, zip(*cells.values(), strict=True))
-            found = dict(zip(own, vectors, strict=True))
+        elif (table := frame_table(vectors, f"context {name!r}")) is not None:
+            merged, _ = labelled_rows(table)
+            say_remarks(table, stacklevel=2)
+            own = map(np.array, zip(*merged.cells.values(), strict=True))
+            found = dict(zip(merged.labels, own, strict=True))
         else:
             found = dict(zip(*by_label(vectors, name), strict=True))
         if wanted is not None:

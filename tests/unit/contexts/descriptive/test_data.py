@@ -170,8 +170,8 @@ TWO = [(1, 2), (3, 4)]
             frame([["red", 0]], columns=["x", "x=red"]),
             "column 'x=red' occurs more than",
         ),
-        (frame(TWO, ["a", np.nan]), "position 2: the label is empty"),
-        (frame(TWO, ["a", "  "]), "position 2: the label is empty"),
+        (frame(TWO, ["a", np.nan]), "row 2: the label is empty"),
+        (frame(TWO, ["a", "  "]), "row 2: the label is empty"),
         (
             frame(TWO, pd.MultiIndex.from_tuples([("a", 1), ("a", 2)])),
             "the index has 2 levels.*join them",

@@ -62,7 +62,7 @@ def test_edge_frame_is_read_by_column_names_or_else_by_position():
     named = RelationalContext.from_edges(frame, directed=True)
     assert cells(named) == {("a", "b"): 2.0}
     frame = pd.DataFrame([["a", "b", 4]], columns=["one", "other", "n"])
-    with pytest.warns(GuessWarning, match="takes 'one' as source, 'other' as target"):
+    with pytest.warns(GuessWarning, match="source is 'one', target is 'other'"):
         plain = RelationalContext.from_edges(frame, directed=True)
     assert cells(plain) == {("a", "b"): 4.0}
 

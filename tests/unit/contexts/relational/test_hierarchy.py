@@ -132,7 +132,7 @@ def test_cycle_is_refused_and_named_from_child_to_parent():
 
 
 def test_whole_numbers_are_nodes_and_other_titles_are_guessed_aloud():
-    with pytest.warns(GuessWarning, match="takes 'lower' as child, 'upper' as parent"):
+    with pytest.warns(GuessWarning, match="child is 'lower', parent is 'upper'"):
         tree = Hierarchy.from_edges(pd.DataFrame({"lower": [1, 2], "upper": 3}))
     assert tree.leaves == ("1", "2")
 
