@@ -22,6 +22,7 @@ from phcle.cli.output import check_can_write, show_line, show_match, show_table
 
 if TYPE_CHECKING:
     from phcle.tables.check import CheckedFile, CheckedFiles
+    from phcle.tables.sources import FileSummary
 
 
 MANY_FILES = 8
@@ -122,8 +123,8 @@ def _show(found: CheckedFiles) -> None:
         names = ", ".join(path.name for path in found.ignored)
         show_line(f"ignored: {names}")
     for file in found.files:
-        if file.columns:
-            _show_columns(file)
+        if file.summary is not None and file.summary.columns:
+            _show_columns(file.summary, file.labels)
     _show_shared(found)
     show_match(found.match, show_line)
     _show_next(found)
@@ -140,7 +141,7 @@ def _delimiter(file: CheckedFile) -> str:
     return "" if sign is None else DELIMITERS.get(sign, repr(sign))
 
 
-def _show_columns(file: CheckedFile) -> None:
+def _show_columns(file: FileSummary, n_labels: int) -> None:
     show_line(f"Columns of {file.path.name}:")
     show_table(
         ("column", "holds", "known", "such as"),
@@ -148,7 +149,7 @@ def _show_columns(file: CheckedFile) -> None:
             (
                 x.title,
                 x.holds,
-                f"{x.known:,} ({x.known / max(file.labels, 1):.0%})",
+                f"{x.known:,} ({x.known / max(n_labels, 1):.0%})",
                 ", ".join(x.examples) or x.doubt,
             )
             for x in file.columns

@@ -10,43 +10,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from phcle.contexts.base.context import Context
-from phcle.contexts.descriptive.data import DescriptiveContext
-from phcle.contexts.descriptive.sources import Cells
 from phcle.tables.file_kinds import ContextFile
 from phcle.tables.files import CollectedFiles, collect_files
 from phcle.tables.folders import GuessedFiles, guess_files
 from phcle.tables.matching import LabelMatch
 from phcle.tables.reader import Reading
 from phcle.tables.sources import FileSummary
-
-
-@dataclass(frozen=True)
-class CheckedColumn:
-    """A column of a table of attributes.
-
-    Attributes
-    ----------
-    title : str
-        Its title.
-    holds : str
-        What it holds, such as "number" or "category".
-    known : int
-        Labels with a known cell.
-    examples : tuple of str
-        Two cells where text became a number, a date or a truth value.
-    doubt : str
-        Why the column can be read in two ways and stays text; empty if it cannot.
-    """
-
-    title: str
-    holds: str
-    known: int
-    examples: tuple[str, ...] = ()
-    doubt: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,8 +35,6 @@ class CheckedFile:
         How it was read; None if it could not be.
     labels : int
         Its labels.
-    columns : tuple of CheckedColumn
-        The columns of a table of attributes.
     faults : tuple of str
         All that is wrong, with lines.
     """
@@ -76,7 +44,6 @@ class CheckedFile:
     why: str = ""
     summary: FileSummary | None = None
     labels: int = 0
-    columns: tuple[CheckedColumn, ...] = ()
     faults: tuple[str, ...] = ()
 
 
@@ -146,7 +113,7 @@ def _plain(file: CheckedFile) -> dict[str, Any]:
         "delimiter": None if read is None else read.delimiter,
         "rows": None if read is None else read.n_rows,
         "labels": file.labels,
-        "columns": [vars(column) for column in file.columns],
+        "columns": [] if read is None else [vars(column) for column in read.columns],
         "remarks": [] if read is None else list(read.remarks),
         "odd_cells": [] if read is None else list(read.odd_cells),
         "faults": list(file.faults),
@@ -237,7 +204,6 @@ def _checked(
         own = [] if found is None else _contexts_of(path, found)
         labels = {label for context in own for label in context.labels}
         n_listed = summary.n_rows if summary is not None and not own else None
-        is_table = kinds.get(path) == "attributes" and summary is not None and own
         files.append(
             CheckedFile(
                 path,
@@ -245,7 +211,6 @@ def _checked(
                 guessed.guesses[path].why if path in guessed.guesses else "",
                 summary,
                 len(labels) or n_listed or 0,
-                _columns(own[0], summary) if is_table and summary else (),
                 faults,
             )
         )
@@ -256,29 +221,6 @@ def _contexts_of(path: Path, found: CollectedFiles) -> list[Context]:
     """The contexts that a file gave."""
     titles = (path.name, str(path))
     return [x for x in found.read if found.titles.get(x.name) in titles]
-
-
-def _columns(context: Context, summary: FileSummary) -> tuple[CheckedColumn, ...]:
-    """What each column of a table of attributes holds, and for how many labels."""
-    assert isinstance(context, DescriptiveContext)
-    assert isinstance(context.source, Cells)
-    cells: dict[str, npt.NDArray[np.float64]] = {}
-    for i, title in enumerate(context.source.titles):
-        if title not in cells:  # all columns of a category are known together
-            own = context.values[:, i]
-            cells[title] = own[np.isfinite(own)]
-    found = []
-    for title, column in summary.columns.items():
-        if title in cells:
-            holds = column.holds
-            if holds == "number" and set(cells[title]) <= {0, 1}:
-                holds = "truth"
-            known = len(cells[title])
-            found.append(
-                CheckedColumn(title, holds, known, column.examples, column.doubt)
-            )
-    left_out = context.left_out.items()
-    return (*found, *(CheckedColumn(x, f"left out: {why}", 0) for x, why in left_out))
 
 
 def _shared(found: CollectedFiles) -> dict[str, dict[str, int]]:

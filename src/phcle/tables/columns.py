@@ -119,15 +119,21 @@ class ColumnSummary:
 
     Attributes
     ----------
+    title : str
+        Its title.
     holds : str
-        What it holds, such as "number"; "left out" if a fit does not use it.
+        What it holds, such as "number" or "category", or why a fit leaves it out.
+    known : int
+        Labels with a known cell.
     examples : tuple of str
         Two texts that became numbers, dates or truth values, as "'1,5' as 1.5".
     doubt : str
         Why it can be read in two ways and stays text; empty if it cannot.
     """
 
+    title: str
     holds: str
+    known: int
     examples: tuple[str, ...] = ()
     doubt: str = ""
 
@@ -480,8 +486,10 @@ class EncodedColumns(NamedTuple):
         The numbers; NaN for missing values.
     left_out : dict
         Why a column is left out, by its title.
-    columns : dict
-        How each column of cells was read, by its title.
+    units : dict
+        The unit that was dropped from the cells of a column, by its title.
+    summaries : tuple of ColumnSummary
+        How each column of cells was read.
     remarks : tuple of str
         What was assumed or changed.
     odd : tuple of OddCell
@@ -492,7 +500,8 @@ class EncodedColumns(NamedTuple):
     titles: tuple[str, ...]
     values: Floats
     left_out: dict[str, str]
-    columns: dict[str, ReadColumn]
+    units: dict[str, str]
+    summaries: tuple[ColumnSummary, ...]
     remarks: tuple[str, ...]
     odd: tuple[OddCell, ...]
 
@@ -560,6 +569,7 @@ def encode_columns(
     left_out: dict[str, str] = {}
     remarks: list[str] = []
     odd: list[OddCell] = []
+    summaries: list[ColumnSummary] = []
     unknown: Counter[str] = Counter()
     read = read_columns(cells, markers, read_as)
     for title, column in read.items():
@@ -571,6 +581,7 @@ def encode_columns(
         ]
         values = sorted({word for word in column.words if word is not None})
         reason = _why_left_out(title, column, len(values))
+        summaries.append(_summary(title, column, reason))
         if reason is not None:
             left_out[title] = reason
         elif column.kind != "category":
@@ -585,8 +596,27 @@ def encode_columns(
         remarks.insert(0, unknown_cells(unknown))
     table = np.hstack(blocks) if blocks else np.empty((len(labels), 0))
     return EncodedColumns(
-        tuple(names), tuple(titles), table, left_out, read, tuple(remarks), tuple(odd)
+        tuple(names),
+        tuple(titles),
+        table,
+        left_out,
+        {title: column.unit for title, column in read.items() if column.unit},
+        tuple(summaries),
+        tuple(remarks),
+        tuple(odd),
     )
+
+
+def _summary(title: str, column: ReadColumn, reason: str | None) -> ColumnSummary:
+    """How a column was read; numbers that are all 0 or 1 are truth values."""
+    if reason is not None:
+        return ColumnSummary(title, f"left out: {reason}", 0, (), column.doubt)
+    known: set[object] = {x for x in column.numbers if not math.isnan(x)}
+    is_truth = column.kind == "number" and known <= {0, 1}
+    n_known = sum(x is not None for x in column.words)
+    n_known += sum(not math.isnan(x) for x in column.numbers)
+    holds = "truth" if is_truth else column.kind
+    return ColumnSummary(title, holds, n_known, column.examples, column.doubt)
 
 
 def _said(title: str, column: ReadColumn, cells: Sequence[Any]) -> list[str]:

@@ -61,59 +61,52 @@ FEWEST_DIMENSIONS = 10
 """Vectors of another model have at least this many numbers. Shorter rows are tables."""
 
 
+def _listed(titles: str) -> tuple[str, ...]:
+    return tuple(titles.split(", "))
+
+
 TITLES = {
-    "child": ("child", "children", "narrower", "subcategory", "subclass", "hyponym"),
-    "parent": (
-        "parent",
-        "parents",
-        "broader",
-        "supercategory",
-        "superclass",
-        "hypernym",
+    "child": _listed("child, children, narrower, subcategory, subclass, hyponym"),
+    "parent": _listed("parent, parents, broader, supercategory, superclass, hypernym"),
+    "source": _listed("source, from, src, node1, subject, head, start"),
+    "target": _listed("target, to, dst, dest, destination, node2, object, tail"),
+    "relation": _listed("relation, predicate, rel, edge type, relation type"),
+    "weight": _listed("weight, weights, count, strength, n"),
+    "item": _listed(
+        "item, items, image, photo, document, doc, basket, order, transaction, "
+        "invoice, session"
     ),
-    "source": ("source", "from", "src", "node1", "subject", "head", "start"),
-    "target": ("target", "to", "dst", "dest", "destination", "node2", "object", "tail"),
-    "relation": ("relation", "predicate", "rel", "edge type", "relation type"),
-    "weight": ("weight", "weights", "count", "strength", "n"),
-    "item": (
-        *("item", "items", "image", "photo", "document", "doc", "basket", "order"),
-        *("transaction", "invoice", "session"),
+    "label": _listed(
+        "label, labels, name, id, title, category, class, term, concept, key, entity"
     ),
-    "label": (
-        *("label", "labels", "name", "id", "title", "category", "class", "term"),
-        *("concept", "key", "entity"),
+    "tag": _listed("tag, tags, keyword, keywords"),
+    "text": _listed(
+        "text, texts, description, descriptions, definition, gloss, abstract, summary"
     ),
-    "tag": ("tag", "tags", "keyword", "keywords"),
-    "text": (
-        *("text", "texts", "description", "descriptions", "definition", "gloss"),
-        *("abstract", "summary"),
-    ),
-    "name": ("name", "names", "title", "readable name", "display name"),
-    "synonym": ("synonym", "synonyms"),
+    "name": _listed("name, names, title, readable name, display name"),
+    "synonym": _listed("synonym, synonyms"),
 }
 """Titles of a column by its role. They are enough to take it for that."""
 
 HINTS = {
-    "parent": (
-        *("super", "sector", "group", "family", "genus", "order", "branch", "area"),
-        *("department", "division", "category", "class", "type", "kind", "genre"),
-        "field",
+    "parent": _listed(
+        "super, sector, group, family, genus, order, branch, area, department, "
+        "division, category, class, type, kind, genre, field"
     ),
-    "source": ("a", "one", "left"),
-    "target": ("end", "b", "other", "right"),
-    "item": (
-        *("picture", "file", "user", "customer", "cart", "playlist", "recipe"),
-        *("patient", "person", "sample", "page", "receipt"),
+    "source": _listed("a, one, left"),
+    "target": _listed("end, b, other, right"),
+    "item": _listed(
+        "picture, file, user, customer, cart, playlist, recipe, patient, "
+        "person, sample, page, receipt"
     ),
-    "label": (
-        *("names", "ids", "code", "node", "word", "wnid", "item", "product", "job"),
-        *("species", "language", "animal", "object", "thing"),
+    "label": _listed(
+        "names, ids, code, node, word, wnid, item, product, job, species, "
+        "language, animal, object, thing"
     ),
-    "tag": (
-        *("feature", "property", "topic", "skill", "trait", "ingredient", "theme"),
-        "attribute",
+    "tag": _listed(
+        "feature, property, topic, skill, trait, ingredient, theme, attribute"
     ),
-    "text": ("comment", "sentence", "about", "note", "notes"),
+    "text": _listed("comment, sentence, about, note, notes"),
 }
 """Titles that point to a role, if the cells say the same."""
 

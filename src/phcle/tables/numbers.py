@@ -67,7 +67,7 @@ CONVERTED = (
 
 UNITS = frozenset(
     [
-        *("mg", "g", "kg", "t", "lb", "lbs", "oz", "st"),
+        *("mg", "g", "kg", "t", "lb", "lbs", "oz", "st", "%", "\u2030"),
         *("mm", "cm", "dm", "m", "km", "in", "ft", "yd", "mi", '"'),
         *("ml", "cl", "dl", "l", "hl", "gal", "pt"),
         *("ms", "s", "sec", "min", "mins", "h", "hr", "hrs", "d", "wk", "yr", "yrs"),
@@ -75,7 +75,6 @@ UNITS = frozenset(
         *("w", "kw", "mw", "kwh", "wh", "v", "a", "ah", "mah", "j", "kj", "kcal"),
         *("cal", "hz", "khz", "mhz", "ghz", "kb", "mb", "gb", "tb", "px", "mp", "dpi"),
         *("\u00b0c", "\u00b0f", "\u00b0", "km/h", "mph", "m/s", "bar", "hp", "db"),
-        *("\u2030", "%"),
     ]
 )
 """Units that may follow a number without a space, in lower case. Other words must be

@@ -36,6 +36,7 @@ from phcle.files.json_toml import parse_json
 from phcle.files.reading import check_is_file, naming, open_file, refuse_bomb
 from phcle.files.text import holds_nul, not_utf8, read_text
 from phcle.tables.cells import READ_AS, UnknownMarkers
+from phcle.tables.columns import ColumnSummary
 from phcle.tables.encodings import TextEncoding, check_encoding, find_encoding
 from phcle.tables.file_kinds import SHEET
 from phcle.tables.kinds import (
@@ -189,8 +190,8 @@ class Table:
         Titles of the columns. Columns without a title are left out, except the first.
     remarks : list of str
         What was done, each as a short sentence without a full stop.
-    columns : dict
-        How columns were read, by title.
+    columns : tuple of ColumnSummary
+        How columns were read.
     odd_cells : list of str
         Cells that are not what nearly all others of their column are.
     n_rows : int
@@ -210,7 +211,7 @@ class Table:
     counted: str = "line"
     remarks: list[str] = field(default_factory=list)
     header: list[str] = field(init=False)
-    columns: dict[str, Any] = field(default_factory=dict)
+    columns: tuple[ColumnSummary, ...] = ()
     odd_cells: list[str] = field(default_factory=list)
     n_rows: int = 0
     first: list[str] = field(default_factory=list)
@@ -871,7 +872,8 @@ def _sheet_rows(path: Path, sheet: str | None, remarks: list[str]) -> RowSource:
         sheets = [x for x in archive.infolist() if "worksheets/" in x.filename]
         is_large = sum(part.file_size for part in sheets) > LARGE_BOOK
         contents = [] if is_large else [archive.read(part) for part in sheets]
-    _refuse_spread(path, contents)
+    with naming(path, DAMAGED, Exception):
+        _refuse_spread(path, contents)
 
     def streamed() -> Rows:
         with _book(path, data_only=True, read_only=True) as book:
@@ -945,27 +947,22 @@ def _remark(remarks: list[str], text: str) -> None:
 
 def _refuse_spread(path: Path, contents: Iterable[bytes]) -> None:
     """Refuse a few cells so far apart that the cells between would fill the memory."""
+    from openpyxl.utils import column_index_from_string as number
+
     for content in contents:
         merged = sum(
-            (_column(right) - _column(left) + 1) * (int(low) - int(top) + 1)
+            (number(right.decode()) - number(left.decode()) + 1)
+            * (int(low) - int(top) + 1)
             for left, top, right, low in _MERGED.findall(content)
         )
         places = _CELL.findall(content)
         rows = max((int(row) for _, row in places), default=0)
-        columns = max((_column(letters) for letters, _ in places), default=0)
+        columns = max((number(x.decode()) for x, _ in places), default=0)
         if max(merged, rows * columns - 100 * len(places)) > MOST_MERGED:
             raise FileError(
                 f"{path}: its {len(places):,} cells are spread over {rows:,} rows and "
                 f"{columns:,} columns; save the table alone, as .csv."
             )
-
-
-def _column(letters: bytes) -> int:
-    """The number of a column: A is 1, AA is 27."""
-    number = 0
-    for letter in letters:
-        number = 26 * number + letter - 64
-    return number
 
 
 def _merged_cells(sheet: Any) -> dict[tuple[int, int], Any]:

@@ -298,7 +298,7 @@ def read_attributes(table: Table, name: str, **options: Any) -> DescriptiveConte
     )
     table.remarks.extend(context.remarks)
     assert isinstance(context.source, Cells)
-    table.columns.update(context.source.summaries)
+    table.columns = context.source.summaries
     line_of = dict(zip(rows.labels, lines, strict=True))
     for cell in context.source.odd[:MOST_ODD]:
         place = table.where(line_of[cell.label])

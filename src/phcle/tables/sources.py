@@ -7,9 +7,9 @@ even if the files are changed or removed before it ends.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -200,8 +200,8 @@ class FileSummary:
         What separates the cells of a table of text.
     n_rows : int or None
         Rows of a table, without its header; None if the file is no table.
-    columns : mapping from str to ColumnSummary
-        How each column was read, by its title.
+    columns : tuple of ColumnSummary
+        How each column was read.
     remarks : tuple of str
         What was guessed or changed, each as a short sentence without a full stop.
     odd_cells : tuple of str
@@ -219,7 +219,7 @@ class FileSummary:
     encoding: str | None = None
     delimiter: str | None = None
     n_rows: int | None = None
-    columns: Mapping[str, ColumnSummary] = field(default_factory=dict)
+    columns: tuple[ColumnSummary, ...] = ()
     remarks: tuple[str, ...] = ()
     odd_cells: tuple[str, ...] = ()
 
@@ -245,7 +245,7 @@ class FileSummary:
             table.encoding,
             table.delimiter,
             table.n_rows,
-            dict(table.columns),
+            table.columns,
             tuple(table.remarks),
             tuple(table.odd_cells),
         )
@@ -261,9 +261,9 @@ class FileSummary:
             empty for a file without such columns.
         """
         said = []
-        for title, column in self.columns.items():
+        for column in self.columns:
             examples = f" ({', '.join(column.examples)})" if column.examples else ""
-            said.append(f"{title}: {column.holds}{examples}")
+            said.append(f"{column.title}: {column.holds}{examples}")
         return f"{self.path.name}: {first_few(said, COLUMNS)}" if said else ""
 
     @property

@@ -38,7 +38,7 @@ from phcle.contexts.matrices import LARGEST, check_axes
 from phcle.contexts.readers.word_vectors import read_word_vectors
 from phcle.errors import ContextError, ContextWarning, some
 from phcle.tables.cells import UnknownMarkers
-from phcle.tables.columns import ColumnSummary, encode_columns
+from phcle.tables.columns import encode_columns
 from phcle.tables.frames import frame_table, is_frame, labelled_rows, say_remarks
 from phcle.tables.reader import Reading
 
@@ -486,11 +486,8 @@ class DescriptiveContext(Context):
                 cells,
                 read.left_out,
                 markers,
-                {
-                    title: ColumnSummary(x.kind, x.examples, x.doubt)
-                    for title, x in read.columns.items()
-                },
-                {title: x.unit for title, x in read.columns.items() if x.unit},
+                read.summaries,
+                read.units,
                 read.remarks,
                 read.odd,
             ),

@@ -174,8 +174,8 @@ class Cells(Source):
         later do not need it: the columns of the fit decide how they are encoded.
     markers : UnknownMarkers
         Which texts mark unknown cells.
-    summaries : mapping from str to ColumnSummary
-        How each column of cells was read, by title; not stored.
+    summaries : tuple of ColumnSummary
+        How each column of cells was read; not stored.
     units : mapping from str to str
         The unit that was dropped from the cells of a column, by title.
     remarks : tuple of str
@@ -189,7 +189,7 @@ class Cells(Source):
     cells: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
     markers: UnknownMarkers = field(default_factory=UnknownMarkers)
-    summaries: Mapping[str, ColumnSummary] = field(default_factory=dict)
+    summaries: tuple[ColumnSummary, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     odd: tuple[OddCell, ...] = ()
