@@ -33,7 +33,7 @@ from phcle.errors import (
 )
 from phcle.files.csv_text import unmarked
 from phcle.files.json_toml import parse_json
-from phcle.files.reading import check_is_file, naming, open_file, refuse_bomb
+from phcle.files.reading import CHUNK, check_is_file, naming, open_file, refuse_bomb
 from phcle.files.text import holds_nul, not_utf8, read_text
 from phcle.tables.cells import READ_AS, UnknownMarkers
 from phcle.tables.columns import ColumnSummary
@@ -69,15 +69,21 @@ REPEATS = ("mean", "first", "refuse")
 BATCH = 16_384
 """Rows of a Parquet file that are decompressed at a time."""
 
-LARGE_BOOK = 32 << 20
+LARGE_BOOK = 4 << 20
 """Bytes of unpacked sheets from which a workbook is read row by row, which knows
-nothing of merged cells; smaller ones take 50 times as many bytes of memory at most."""
+nothing of merged cells; smaller ones take up to 20 times as many bytes of memory."""
 
 MOST_MERGED = 1_000_000
 """Cells that merged ranges may fill."""
 
 MARK = "\ufeff"
 """A byte order mark, which some programs write before a text."""
+
+UNSEEN = {
+    b"<mergeCell ": "merged cells are not filled",
+    b"<f": "formulas without a stored value are unknown",
+}
+"""What is not seen when a workbook is read row by row, by the sign of it."""
 
 _MERGED = re.compile(rb'<mergeCell ref="([A-Z]+)(\d+):([A-Z]+)(\d+)"')
 _CELL = re.compile(rb'<c r="([A-Z]+)(\d+)"')
@@ -872,6 +878,7 @@ def _sheet_rows(path: Path, sheet: str | None, remarks: list[str]) -> RowSource:
         sheets = [x for x in archive.infolist() if "worksheets/" in x.filename]
         is_large = sum(part.file_size for part in sheets) > LARGE_BOOK
         contents = [] if is_large else [archive.read(part) for part in sheets]
+        signs = [x for x in UNSEEN if is_large and _holds(archive, sheets, x)]
     with naming(path, DAMAGED, Exception):
         _refuse_spread(path, contents)
 
@@ -882,7 +889,7 @@ def _sheet_rows(path: Path, sheet: str | None, remarks: list[str]) -> RowSource:
             yield from _trimmed(chosen.iter_rows(values_only=True))
 
     if is_large:
-        remarks.append("merged cells are not filled in a workbook of this size")
+        remarks += [f"{UNSEEN[sign]}, because the file is large" for sign in signs]
         return streamed
     with _book(path, data_only=True, read_only=False) as book:
         chosen = _visible(path, book, sheet, remarks)
@@ -899,6 +906,20 @@ def _sheet_rows(path: Path, sheet: str | None, remarks: list[str]) -> RowSource:
             )
         )
     return lambda: iter(rows)
+
+
+def _holds(
+    archive: zipfile.ZipFile, parts: Iterable[zipfile.ZipInfo], sign: bytes
+) -> bool:
+    """Whether one of the members of an archive holds some bytes."""
+    for part in parts:
+        with archive.open(part) as file:
+            before = b""
+            while chunk := file.read(CHUNK):
+                if sign in before + chunk:
+                    return True
+                before = chunk[-len(sign) :]
+    return False
 
 
 @contextmanager

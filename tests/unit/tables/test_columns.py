@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from phcle import PHCLE, DescriptiveContext, fold_in
+from phcle import PHCLE, DescriptiveContext, fold_in, load
 from phcle.errors import ContextError, GuessWarning
 
 NAN = np.nan
@@ -229,8 +229,6 @@ def test_new_labels_may_write_numbers_otherwise_but_not_in_another_unit(tmp_path
     context = DescriptiveContext.from_cells(labels, cells, "looks")
     model = PHCLE(dim=2, backend="numpy", max_iter=200, tol=0.1, completion="none")
     model.fit(context).embedding_.save(tmp_path / "x.phcle")
-    from phcle import load
-
     embedding = load(tmp_path / "x.phcle")
 
     def new(mass):
@@ -241,3 +239,15 @@ def test_new_labels_may_write_numbers_otherwise_but_not_in_another_unit(tmp_path
         fold_in(embedding, new("3 lb"))
     one, other = (fold_in(embedding, new(x)) for x in ("2,5 kg", "2.5"))
     np.testing.assert_array_equal(one.vectors, other.vectors)
+
+
+def test_odd_cells_stay_with_the_embedding(tmp_path):
+    rng = np.random.default_rng(0)
+    table = {x: [f"{v:.3f}" for v in rng.normal(size=20)] for x in "xyz"}
+    table["x"][7] = "1xx9"
+    labels = tuple(f"label{i}" for i in range(20))
+    context = DescriptiveContext.from_cells(labels, table, "table")
+    model = PHCLE(dim=2, choose=False, completion="none", max_iter=200, tol=0.1)
+    model.fit(context).embedding_.save(tmp_path / "x.phcle")
+    (stored,) = load(tmp_path / "x.phcle").contexts
+    assert stored.source.odd == (("label7", "x", "1xx9", "is no number"),)
