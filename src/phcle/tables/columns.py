@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -41,6 +42,9 @@ COUNTED = re.compile(r"[<>~\u2248\u2264\u2265\u00b1+-]*\s?\d")
 FEWEST_ODD, RARE = 0.95, 0.02
 """Share of truth values from which other words are odd cells, if each of these is
 rarer than the second share; more frequent ones are a third value."""
+
+SAMPLED = 200
+"""Cells, evenly spaced, of which one must be a date for a column to hold dates."""
 
 LIST, SEVERAL = re.compile(r"\w\s*[|;]\s*\w"), 0.2
 """What lists of values in one cell look like, and the share of them that is told."""
@@ -264,6 +268,9 @@ def _read_truth(
     """Truth values in any spelling; 0 and 1 alone stay numbers."""
     if not asked.allows("truth"):
         return None
+    step = len(known) // SAMPLED + 1
+    if not any(truth_of(x) is not None for x in islice(known.values(), 0, None, step)):
+        return None
     values = {i: truth_of(cell) for i, cell in known.items()}
     others = Counter(str(known[i]) for i, value in values.items() if value is None)
     if others and asked.is_free:
@@ -296,6 +303,8 @@ def _read_dates(
         return None
     # Whole numbers such as 20101231 are dates as well as texts of them.
     plain = [str(x) if type(x) is int else x for x in known.values()]
+    if asked.is_free and read_dates(plain[:: len(plain) // SAMPLED + 1]) is None:
+        return None
     order = asked.how if asked.how.endswith("first") else ""
     found = read_dates(plain, order)
     if found is None:

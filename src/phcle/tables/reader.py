@@ -268,7 +268,10 @@ class Table:
         TableSample
             Titles and the first rows.
         """
+        before = self._faults.copy(), self._n_more, self.remarks.copy()
         rows = [cells for _, cells in islice(self.rows(), SAMPLED_ROWS)]
+        # What is wrong with these rows is said when all of them are read.
+        self._faults, self._n_more, self.remarks = before
         return TableSample(self.header, rows, not self.first, self.first)
 
     @property

@@ -78,6 +78,13 @@ def test_faults_of_all_files_come_together(tmp_path):
         assert part in message
 
 
+def test_every_fault_is_counted_once(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("label,x\n" + "a,1,2\n" * 30)
+    with pytest.raises(FileFaults, match="and 10 more faults"):
+        phcle.read_contexts(attributes=path)
+
+
 def test_a_sheet_is_read_by_its_name(tmp_path):
     book = openpyxl.Workbook()
     book.active.append(["child", "parent"])
