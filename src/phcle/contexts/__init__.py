@@ -3,16 +3,17 @@
 - `relational`: which labels occur together, from taxonomies, graphs, annotations,
   texts;
 - `descriptive`: what labels are like, from attributes, tags, texts, vectors;
-- `readers`: files and objects of other libraries that become contexts;
+- `readers`: vocabularies and word vectors that become contexts (tables: `tables`);
 - `base`: what every kind offers to the solver, the embedding and storage. Nothing
   outside the two packages asks which kind a context is; `kinds` lists them for storage;
 - `terms`: how the solver uses a context; `column_update` updates the vectors of
   columns; `alignment` joins contexts by label;
 - `masked`, `full_rows`, `matrices`: matrices with missing values, rows without missing
   values, and conversions of matrices;
-- `labels`, `name_arrays`, `data_frames`: conversion and checks of user input.
+- `labels`, `name_arrays`: conversion and checks of user input.
 
-Modules here may import `errors`, `files`, `backends` and each other.
+Modules here may import `errors`, `files`, `backends` and each other. A context that is
+made from a frame, or from cells of a table, reads them with `tables`.
 
 The classes load when they are first used, because the command line lists the kinds of
 files without loading NumPy.
