@@ -41,16 +41,6 @@ class NumbaBackend(NumpyBackend):
         """Rows of the other factor at every row's known columns (rows, width)."""
         return _CompiledEntries(columns, other)
 
-    def low_rank_correction(
-        self, vectors: npt.NDArray[Any], inverse: npt.NDArray[Any]
-    ) -> npt.NDArray[Any]:
-        """F with (M + VᵀV)⁻¹ = M⁻¹ − FᵀF for every row's V, given M⁻¹."""
-        # One product of two matrices is faster than one for every row.
-        flat = vectors.reshape(-1, vectors.shape[2]) @ inverse
-        result: npt.NDArray[Any] = flat.reshape(vectors.shape)
-        known_entries.correct(vectors, result)
-        return result
-
 
 @lru_cache
 def _keep_freed_memory() -> None:

@@ -18,7 +18,6 @@ from phcle.contexts.terms import (
     Line,
     Local,
     Sample,
-    SplitCurvature,
     StartTarget,
     Term,
     View,
@@ -221,16 +220,6 @@ class _LocalSquared(Local):
             n_columns = self.view.other.shape[0]
             level = level + xp.sum(self.weights) / (self.weights.shape[0] * n_columns)
         return level * self.view.gram
-
-    def split_curvature(self, most_entries: int) -> SplitCurvature | None:
-        if self.padded is None or self.weights.shape[1] > most_entries:
-            return None
-        # Gaps only take away from what complete rows share, and a little of it.
-        roots = self.xp.sqrt(self.xp.clip(self.weights, min=0.0))
-        vectors = self.entries.scaled(roots)
-        if vectors is None:
-            return None
-        return SplitCurvature(self.xp.mean(self.full) * self.view.gram, vectors)
 
     def bound_trace(self) -> Array:
         trace = self.full * self.xp.sum(self.xp.linalg.diagonal(self.view.gram))
