@@ -112,6 +112,10 @@ def fits() -> dict[str, dict[str, Any]]:
     chosen: dict[str, dict[str, Any]] = {
         name: {"backend": name, "device": "cpu"} for name in back_ends
     }
+    chosen |= {
+        f"{name}, families": {**options, "role": "family", "shrinkage": 0.3}
+        for name, options in chosen.items()
+    }
     here = {"backend": "numpy"}
     return chosen | {
         "double": {**here, "dtype": "float64"},

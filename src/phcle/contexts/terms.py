@@ -265,20 +265,21 @@ class LinearUpdate(FactorUpdate, Protocol):
             The best factor.
         """
 
-    def pull(self, factor: Array, weight: float) -> Array:
-        """Compute how a factor pulls the labels that it is solved from.
+    def response(self, change: Array, weight: float) -> Array:
+        """Compute how the factor that follows a change of W pulls the labels in turn.
 
         Parameters
         ----------
-        factor : array of shape (columns, dim)
-            The factor, or a change of it.
+        change : array of shape (labels, dim)
+            The change; zero in rows of other processes.
         weight : float
             Weight of the term.
 
         Returns
         -------
         array of shape (labels, dim)
-            Minus the gradient in W; zero for labels that the factor is not solved from.
+            Minus the change of the gradient in W; zero for labels that the factor is
+            not solved from.
         """
 
 
