@@ -69,21 +69,6 @@ class KnownEntries(Protocol):
             (rows,).
         """
 
-    def scaled(self, weights: Array) -> Array | None:
-        """Compute weight_c z_c for every known column.
-
-        Parameters
-        ----------
-        weights : array
-            (rows, width).
-
-        Returns
-        -------
-        array or None
-            (rows, width, d). None if the back end never gathers these rows of Z.
-        """
-        return None
-
 
 class GatheredEntries(KnownEntries):
     """The plain version for any array library: gathers z_c once, (rows, width, d).
@@ -115,7 +100,3 @@ class GatheredEntries(KnownEntries):
         """Σ_c weight_c ‖z_c‖² for every row: (rows,)."""
         squares = self.xp.sum(self.gathered * self.gathered, axis=2)
         return self.xp.sum(weights * squares, axis=1)
-
-    def scaled(self, weights: Array) -> Array:
-        """weight_c z_c for every known column: (rows, width, d)."""
-        return weights[:, :, None] * self.gathered

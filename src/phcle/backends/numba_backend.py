@@ -76,10 +76,6 @@ class _CompiledEntries(KnownEntries):
         known_entries.norms(self.columns, self.other, weights, result)
         return result
 
-    def scaled(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """weight_c z_c for every known column: (rows, width, d)."""
-        return np.asarray(weights[:, :, None] * self.other[self.columns])
-
 
 class _Curvature:
     """The curvature of the dense part, from σ of every pair (r, columns)."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import cast
 
 import numpy as np
 
@@ -18,16 +18,12 @@ from phcle.backends.protocol import Backend
 from phcle.contexts.alignment import Aligned, observed_among
 from phcle.contexts.base.context import Context
 from phcle.contexts.base.fitted_context import FittedContext
+from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.labels import some_names
 from phcle.contexts.terms import Penalties
+from phcle.solver.folds import HiddenCells, cold_fit, hide_cells
 from phcle.solver.problem import DeviceProblem, Problem
 from phcle.solver.settings import NOISE, Setting, Trial, in_roles, longest_useful
-from phcle.solver.start import start_factors
-from phcle.solver.sweep import MajoriseSolver, run
-
-if TYPE_CHECKING:
-    from phcle.contexts.descriptive.hidden_cells import HiddenCells
-
 
 SHARE = 0.1
 """Share of the known cells that is hidden. The rest must suffice to learn from."""
@@ -146,11 +142,18 @@ class Trials:
         self.tables: dict[str, FittedContext] = {}
         for context in question.aligned.contexts:
             if context.relatives() is None:
-                whole = question.in_fit(context, self.labels)
-                table, cells = whole.hide_cells(SHARE, MOST_CELLS, self.rng)
+                table = question.in_fit(context, self.labels)
+                if table.can_be_completed:
+                    table, cells = hide_cells(
+                        cast(PredictingContext, table),
+                        self.labels,
+                        SHARE,
+                        MOST_CELLS,
+                        self.rng,
+                    )
+                    if len(cells.rows):
+                        self.hidden[context.name] = cells
                 self.tables[context.name] = table
-                if cells is not None and len(cells.rows):
-                    self.hidden[context.name] = cells
         self.done: list[Trial] = []
 
     @property
@@ -245,13 +248,9 @@ class Trials:
         """
         backend = self.question.backend(problem)
         weights = dict(self.question.weigh(problem))
-        rng = np.random.default_rng(self.question.seed)
-        # Blocks have their own threads; those of BLAS would only compete with them.
-        with backend.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
-            solver = MajoriseSolver(DeviceProblem(backend, problem), tol=0.0)
-            start = start_factors(problem, weights, "spectral", rng, backend=backend)
-            state = run(solver, solver.init(start, weights), max_iter=n_sweeps)
-        W, *factors = solver.device.to_numpy([state.W, *state.factors])
+        device = DeviceProblem(backend, problem)
+        state = cold_fit(device, weights, self.question.seed, n_sweeps)
+        W, *factors = device.to_numpy([state.W, *state.factors])
         return {
             name: self.hidden[name].errors(W, factor)
             for name, factor in zip(problem.names, factors, strict=True)

@@ -119,7 +119,9 @@ class DescriptionUpdate(FactorUpdate):
         weights = (-weight if self.by_gaps[number] else weight) * padded.known
         if not _is_wide(padded.columns.shape[1], W.shape[1]):
             return lambda u: xp.matmul(u, gram) + entries.bent(weights, u)
-        cells = entries.scaled(xp.sqrt(xp.abs(weights)))
+        flat = xp.take(W, xp.reshape(padded.columns, (-1,)), axis=0)
+        cells = xp.reshape(flat, (*padded.columns.shape, W.shape[1]))
+        cells = xp.sqrt(xp.abs(weights))[:, :, None] * cells
         own = xp.matmul(xp.permute_dims(cells, (0, 2, 1)), cells)
         grams = gram - own if self.by_gaps[number] else gram + own
         return lambda u: xp.matmul(u[:, None, :], grams)[:, 0]

@@ -16,7 +16,6 @@ from phcle.contexts.base.context import Context
 from phcle.contexts.base.fitted_context import warn_unknown_columns
 from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.descriptive.elastic_net import DescriptionUpdate
-from phcle.contexts.descriptive.hidden_cells import HiddenCells
 from phcle.contexts.descriptive.loss import SquaredTerm, ValueTarget
 from phcle.contexts.descriptive.name_words import NameWords, are_within
 from phcle.contexts.descriptive.predictions import DescriptivePredictions
@@ -77,28 +76,6 @@ class FittedDescriptive(DescriptivePredictions):
 
     def take(self, rows: Ints) -> FittedDescriptive:
         return replace(self, values=self.values.take(rows))
-
-    def hide_cells(
-        self, share: float, most: int, rng: np.random.Generator
-    ) -> tuple[FittedDescriptive, HiddenCells | None]:
-        if not self.can_be_completed:
-            return self, None
-        groups = np.empty(len(self.columns), dtype=np.int64)
-        for number, each in enumerate(self.fields):
-            groups[each.at] = number  # the values of a category belong together
-        # A part of the rows, if there are very many cells.
-        n_rows, values = len(self.values.rows), self.values
-        n_looked = min(n_rows, max(1, most // max(len(self.columns), 1)))
-        some = np.arange(n_rows)
-        if n_looked < n_rows:
-            some = np.sort(rng.choice(n_rows, n_looked, replace=False))
-        found = values.gaps.take(some).toarray()
-        drawn = rng.random((len(some), int(groups.max(initial=0)) + 1)) < share
-        at, columns = np.nonzero(~np.isnan(found) & drawn[:, groups])
-        rows = values.rows[some[at]]
-        left = self.without_cells(rows, columns)
-        truth = (found[at, columns] - left.offset[columns]) / self.scale[columns]
-        return left, HiddenCells(rows, columns, truth)
 
     def without_cells(self, rows: Ints, columns: Ints) -> FittedDescriptive:
         return self._with_values(self.values.without(rows, columns))
