@@ -355,7 +355,7 @@ OPTIONS: tuple[Option, ...] = (
         "step_size",
         None,
         *_optional(_number(above_zero=True)),
-        "Step of solver='paper' (1e-5 in the paper); left out, a safe one.",
+        "Step of solver='paper' (1e-5 in the paper); left out, the best for each.",
         "Set it only to reproduce the paper.",
         "solver",
     ),

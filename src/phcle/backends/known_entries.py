@@ -55,20 +55,6 @@ class KnownEntries(Protocol):
         """
         return self.sums(weights * self.dots(y))
 
-    def norms(self, weights: Array) -> Array:
-        """Compute Σ_c weight_c ‖z_c‖² for every row.
-
-        Parameters
-        ----------
-        weights : array
-            (rows, width).
-
-        Returns
-        -------
-        array
-            (rows,).
-        """
-
 
 class GatheredEntries(KnownEntries):
     """The plain version for any array library: gathers z_c once, (rows, width, d).
@@ -95,8 +81,3 @@ class GatheredEntries(KnownEntries):
     def sums(self, weights: Array) -> Array:
         """Σ_c weight_c z_c for every row: (rows, d)."""
         return self.xp.matmul(weights[:, None, :], self.gathered)[:, 0]
-
-    def norms(self, weights: Array) -> Array:
-        """Σ_c weight_c ‖z_c‖² for every row: (rows,)."""
-        squares = self.xp.sum(self.gathered * self.gathered, axis=2)
-        return self.xp.sum(weights * squares, axis=1)

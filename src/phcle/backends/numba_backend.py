@@ -70,12 +70,6 @@ class _CompiledEntries(KnownEntries):
         known_entries.sums(self.columns, self.other, weights, result)
         return result
 
-    def norms(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Σ_c weight_c ‖z_c‖² for every row: (rows,)."""
-        result = np.empty(len(weights), self.other.dtype)
-        known_entries.norms(self.columns, self.other, weights, result)
-        return result
-
 
 class _Curvature:
     """The curvature of the dense part, from σ of every pair (r, columns)."""

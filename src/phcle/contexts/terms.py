@@ -100,15 +100,6 @@ class Local(Protocol):
             A rough mean.
         """
 
-    def bound_trace(self) -> Array:
-        """Bound the curvature at every y by its trace; softplus'' is at most 1/4.
-
-        Returns
-        -------
-        array of shape (r,)
-            The trace of each row.
-        """
-
     def along(self, direction: Array) -> Line:
         """Restrict the term to a direction from each row.
 

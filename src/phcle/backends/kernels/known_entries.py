@@ -37,14 +37,3 @@ def sums(columns: Any, other: Any, weights: Any, result: Any) -> None:
             if weight != 0:
                 for i in range(other.shape[1]):
                     result[r, i] += weight * other[column, i]
-
-
-@compiled
-def norms(columns: Any, other: Any, weights: Any, result: Any) -> None:
-    """Fill in Σ_c weight_c ‖z_c‖² over every row's columns: (rows,)."""
-    for r in range(columns.shape[0]):
-        result[r] = 0
-        for k in range(columns.shape[1]):
-            if weights[r, k] != 0:
-                z = other[columns[r, k]]
-                result[r] += weights[r, k] * _dot(z, z)

@@ -138,12 +138,6 @@ class _LocalSquared(Local):
             level = level + xp.sum(self.weights) / (self.weights.shape[0] * n_columns)
         return level * self.view.gram
 
-    def bound_trace(self) -> Array:
-        trace = self.full * self.xp.sum(self.xp.linalg.diagonal(self.view.gram))
-        if self.padded is None:
-            return trace
-        return trace + self.entries.norms(self.weights)
-
     def along(self, direction: Array) -> _SquaredLine:
         return _SquaredLine(self, direction)
 

@@ -93,9 +93,6 @@ class _LocalCentre(Local):
         like = self.gradient
         return self.xp.zeros((dim, dim), dtype=like.dtype, device=like.device)
 
-    def bound_trace(self) -> Array:
-        return self.xp.zeros_like(self.value)
-
     def along(self, direction: Array) -> _CentreLine:
         return _CentreLine(self.value, self.xp.sum(self.gradient * direction, axis=1))
 

@@ -253,12 +253,6 @@ class LocalLogistic(Local):
             level = level + xp.sum(self._near) / (self._near.shape[0] * mass)
         return level * self.view.gram
 
-    def bound_trace(self) -> Array:
-        trace = 0.25 * self.rate * self.xp.sum(self.xp.linalg.diagonal(self.view.gram))
-        if self.padded is None:
-            return trace
-        return trace + 0.25 * self.entries.norms(self.weights)
-
     def along(self, direction: Array) -> _LogisticLine:
         return _LogisticLine(self, direction)
 
