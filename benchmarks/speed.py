@@ -134,13 +134,13 @@ def run_fit(n_labels: int | None, dim: int) -> dict[str, Any]:
 
 
 def run_paper(n_labels: int | None, dim: int, limit: float) -> dict[str, Any]:
-    """The paper's solver with the safe step, as far as it comes within the limit."""
+    """The paper's solver with steps of its own, as far as it comes within the limit."""
     problem = hypernym_problem(n_labels, dim)
     backend = choose_backend("numpy", "cpu", "float32")
     solver = PaperSolver(DeviceProblem(backend, problem), tol=0.0)
     with backend.limited_threads():
         last = timeline(solver, problem, limit, [])[-1]
-    return {"method": "paper, safe step", **last, "peak_mb": peak_mb()}
+    return {"method": "paper, own steps", **last, "peak_mb": peak_mb()}
 
 
 def run_peer(n_labels: int | None, dim: int, name: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import phcle_paper
 SOURCE = Path(phcle_paper.__file__).parent
 PUBLIC = {
     *("phcle", "phcle.cli", "phcle.datasets", "phcle.errors", "phcle.files"),
-    *("phcle.contexts", "phcle.contexts.family_means", "phcle.contexts.masked"),
+    *("phcle.contexts", "phcle.contexts.family_means", "phcle.contexts.gaps"),
     *("phcle.contexts.readers.delimited", "phcle.contexts.readers.label_files"),
     *("phcle.embedding", "phcle.embedding.read", "phcle.images"),
     *("phcle.optional_imports", "phcle.report", "phcle.uses.clusters"),

@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from phcle.contexts.family_means import TIE, FamilyMeans
-from phcle.contexts.masked import masked_matrix
+from phcle.contexts.gaps import Gaps
 from phcle_paper.context_values import Floats
 from phcle_paper.datasets.patchy_table import CATEGORY, TRUTH, PatchyTable
 from phcle_paper.studies.cell_tasks import CellTask
@@ -44,7 +44,7 @@ def family_mean(task: CellTask, rng: Rng) -> Floats:
 
 def group_means(table: PatchyTable, values: Floats) -> Floats:
     """Mean over the nearest group upwards in which a column is known."""
-    means = FamilyMeans(masked_matrix(values, None, table.name), table.groups)
+    means = FamilyMeans(Gaps.of(values, None, table.name), table.groups)
     found = means.at(np.arange(len(values)))
     found = np.where(np.isnan(found), means.overall, found)
     return np.asarray(found + TIE * (means.overall - found))
