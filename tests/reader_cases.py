@@ -24,10 +24,16 @@ from typing import Any
 import numpy as np
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext, load
-from phcle.datasets import load_feature_folder
 from phcle.errors import ContextWarning, NumericalError, OptionError
 from phcle.files import checksum, read_sealed, write_sealed
-from phcle.images import ImageMap, load_map, read_array, read_feature_rows, read_photo
+from phcle.images import (
+    ImageMap,
+    load_feature_folder,
+    load_map,
+    read_array,
+    read_feature_rows,
+    read_photo,
+)
 from phcle.tables import from_owl, from_skos, read_contexts
 
 ROWS = {

@@ -223,8 +223,8 @@ def lying_npz():
 
 BOMBS = {
     "npz": (npz_bomb, "more than 200 times as many"),
-    "npz member": (lying_npy, "does not fit its"),
-    "features.npy": (lying_npy, "does not fit its"),
+    "npz member": (lying_npy, "is damaged, or not a NumPy file"),
+    "features.npy": (lying_npy, "is damaged, or not a NumPy file"),
     "mat": (mat_bomb, "packed bytes unpack to"),
     "vectors, binary": (lambda: b"1000000000000 1000000\ncat 1234", "do not fit its"),
     "embedding": (lambda: safetensors({"a": ENTRY}, length=2**40), "is damaged, cut"),

@@ -27,7 +27,7 @@ from phcle.arrays import AnyFloats
 from phcle.embedding import LabelEmbedding
 from phcle.errors import FileError, OptionError, some
 from phcle.files.container import checksum, read_sealed, write_sealed
-from phcle.images.features import Scaling, TrainingImages, as_features
+from phcle.images.training_images import Scaling, TrainingImages, as_features
 from phcle.images.zero_shot import carry_over, check_has_vectors, positive
 
 FORMAT = "phcle.image-map"
@@ -192,20 +192,12 @@ class ImageMap:
         OptionError
             If the number of features differs, or vectors would not be finite.
         """
-        features = as_features(X)
-        if features.shape[1] != len(self.weights):
-            raise OptionError(
-                f"a picture must have {len(self.weights)} features, like the training "
-                f"pictures of the map. Got {features.shape[1]}; use the same network."
-            )
-        scaling = Scaling("standardize", self.shift, self.factor)
+        features = as_features(X, len(self.weights), self)
+        scaled = Scaling(self.shift, self.factor).apply(features)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
-            found = np.asarray(self.offset + scaling.apply(features) @ self.weights)
+            found = np.asarray(self.offset + scaled @ self.weights)
         if not np.isfinite(found).all():
-            raise OptionError(
-                "features must be as large as those the map was learned from; these "
-                "are so large that their vectors are not finite."
-            )
+            raise OptionError("the features are too large: their vectors overflow.")
         return found
 
     def understand(
