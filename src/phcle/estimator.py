@@ -29,6 +29,7 @@ from phcle.errors import (
     some,
 )
 from phcle.files.atomic import only_writer
+from phcle.files.reading import naming
 from phcle.options import check_options
 from phcle.progress import counted_progress, fit_progress, staged_progress
 from phcle.sklearn_mixin import EstimatorOptions, documents_options
@@ -184,7 +185,8 @@ class PHCLE(EstimatorOptions):
                 "choose_again needs warm_start; other fits always choose."
             )
         if path is not None and resume:
-            problem, self.chosen_ = settings.resumed(aligned, read_choice(path))
+            with naming(path, "is not a whole checkpoint", Exception):
+                problem, self.chosen_ = settings.resumed(aligned, read_choice(path))
         else:
             problem, self.chosen_ = settings.chosen(aligned, warm)
         backend = self._backend(problem)

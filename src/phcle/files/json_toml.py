@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import json
 import tomllib
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from phcle.errors import FileError
+
+Made = TypeVar("Made")
 
 LONGEST_TOML, MOST_DOTS = 100_000, 1_000
 """Most characters of a TOML text, and most dots in a line of it. Configurations have
@@ -73,6 +76,49 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise FileError(f"{where}: is not TOML ({error}).") from error
+
+
+def of_types(kind: type[Made], stored: Any) -> Made:
+    """Make a data class of plain values, as JSON has stored it.
+
+    Parameters
+    ----------
+    kind : type
+        The data class. Its fields are texts, numbers, truth values, None, other data
+        classes that were made before, or mappings and tuples of these.
+    stored : object
+        The values by field.
+
+    Returns
+    -------
+    object
+        The data class.
+
+    Raises
+    ------
+    ValueError
+        If the value of a field has another type.
+    """
+    hints = get_type_hints(kind)
+    values = {name: stored[name] for name in hints}
+    for name, hint in hints.items():
+        if not _is_of(values[name], hint):
+            raise ValueError(f"{name} is {values[name]!r}")
+    return kind(**values)
+
+
+def _is_of(value: Any, hint: Any) -> bool:
+    """Whether a value has a type; a whole number is a number too."""
+    parts, outer = get_args(hint), get_origin(hint)
+    if outer is Mapping:
+        return isinstance(value, dict) and all(
+            _is_of(x, parts[1]) for x in value.values()
+        )
+    if outer is tuple:
+        return isinstance(value, tuple) and all(_is_of(x, parts[0]) for x in value)
+    if parts:
+        return any(_is_of(value, part) for part in parts)
+    return type(value) is hint or (hint is float and type(value) is int)
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -289,7 +289,7 @@ def npy(array):
         (b"\x93NUMPY nonsense", "damaged"),
         (npy(np.zeros(7)), "4 numbers"),
         (npy(np.array([object()])), "Python objects"),
-        (npy(np.zeros(4)).replace(b"(4,)", b"(9,)"), "does not fit its"),
+        (npy(np.zeros(4)).replace(b"(4,)", b"(9,)"), "is damaged, or not a NumPy file"),
         (npy(np.full(4, np.inf)), "finite"),
         (npy(np.zeros((1, 2, 2))), "must be a matrix"),
         (npy(np.array(["text"])), "finite numbers"),
