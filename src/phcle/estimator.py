@@ -48,7 +48,12 @@ from phcle.solver.problem import DeviceProblem, Problem, State
 from phcle.solver.setting_choice import SettingChoice
 from phcle.solver.settings import Chosen
 from phcle.solver.start import spread_ones, start_factors
-from phcle.solver.sweep import MajoriseSolver, SweepSolver, run
+from phcle.solver.sweep import (
+    MajoriseSolver,
+    SweepSolver,
+    refuse_broken_algebra,
+    run,
+)
 from phcle.solver.warm_factors import serves_as_start, warm_factors
 from phcle.solver.warm_start import WarmStart
 from phcle.solver.weights import nie_weights
@@ -390,7 +395,10 @@ class PHCLE(EstimatorOptions):
         interrupted: BaseException | None = None
         terms: Mapping[str, float]
         try:
-            with counted_progress("last solve", enabled=self.verbose):
+            with (
+                counted_progress("last solve", enabled=self.verbose),
+                refuse_broken_algebra(device, state, solver.remedy),
+            ):
                 solved = solve_labels(
                     device.backend,
                     problem,

@@ -25,8 +25,9 @@ import numpy.typing as npt
 from phcle.answers import Attribute
 from phcle.arrays import AnyFloats
 from phcle.embedding import LabelEmbedding
-from phcle.errors import FileError, OptionError, some
+from phcle.errors import OptionError, some
 from phcle.files.container import checksum, read_sealed, write_sealed
+from phcle.files.reading import naming
 from phcle.images.training_images import Scaling, TrainingImages, as_features
 from phcle.images.zero_shot import carry_over, check_has_vectors, positive
 
@@ -169,10 +170,8 @@ class ImageMap:
 
     def __repr__(self) -> str:
         features, dim = self.weights.shape
-        return (
-            f"ImageMap({features} features → {dim}, from {self.n_images} images of "
-            f"{len(self.classes)} classes)"
-        )
+        learned = f"{self.n_images} images of {len(self.classes)} classes"
+        return f"ImageMap({features} features → {dim}, from {learned})"
 
     def vectors(self, X: npt.ArrayLike) -> AnyFloats:
         """Map features of pictures to vectors.
@@ -260,8 +259,7 @@ class ImageMap:
             return
         reason = f"lacks {some(strange)}" if strange else "has other vectors"
         raise OptionError(
-            f"the map was learned for another embedding: this one {reason}. Learn the "
-            "map again with `phcle map`."
+            f"the map is of another embedding: this one {reason}; learn it again."
         )
 
     def save(self, path: str | Path) -> None:
@@ -306,15 +304,11 @@ def load_map(path: str | Path) -> ImageMap:
     path = Path(path)
     foreign = "is not a map of pictures; make one with `phcle map`."
     content, tensors = read_sealed(path, FORMAT, VERSION, foreign)
-    try:
+    with naming(path, "is not a complete map of pictures", Exception):
         parts: dict[str, Any] = {name: tensors[name] for name in TENSORS}
         parts |= {name: content[name] for name in PLAIN}
         found = ImageMap(**{**parts, "classes": tuple(map(str, parts["classes"]))})
         _check(found)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise FileError(
-            f"{path}: is not a complete map of pictures ({error})."
-        ) from error
     return found
 
 
@@ -349,13 +343,8 @@ def _strongest(
         has_one_unit = bool((context.scale == context.scale[0]).all())
         rank = values if has_one_unit else strength
         for i in np.argsort(-rank, kind="stable")[:k]:
-            yield Attribute(
-                context.name,
-                context.columns[i],
-                float(values[i]),
-                float(strength[i]),
-                observed=False,
-            )
+            found = context.columns[i], float(values[i]), float(strength[i])
+            yield Attribute(context.name, *found, observed=False)
 
 
 def _check(found: ImageMap) -> None:
