@@ -262,21 +262,15 @@ def validation_splits(
     OptionError
         If the task has fewer than four seen classes and names no validation classes.
     """
-    if task.validation is not None:
-        drawn = [task.validation]
-    else:
+    drawn: list[Classes] = [task.validation] if task.validation is not None else []
+    if not drawn:
         where = f"task {task.name!r}, seen"
         pairs = class_splits(task.seen, n, share, seed, where)
         drawn = [unseen for _, unseen in pairs]
+    whole = replace(task, name=f"{task.name}, validation", validation=None)
+    rest = [tuple(x for x in task.seen if x not in unseen) for unseen in drawn]
     return [
-        replace(
-            task,
-            name=f"{task.name}, validation",
-            seen=tuple(label for label in task.seen if label not in unseen),
-            unseen=unseen,
-            validation=None,
-            split=i,
-        )
+        replace(whole, seen=rest[i], unseen=unseen, split=i)
         for i, unseen in enumerate(drawn)
     ]
 

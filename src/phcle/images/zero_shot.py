@@ -171,15 +171,13 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 value, is_whole = getattr(self, option.name), option.type == "int"
                 positive(option.name, value, whole=is_whole)
         check_choice("normalize", self.normalize, NORMALIZATIONS)
-        penalty: Any = self.seen_penalty
+        given, penalty = self.embedding, self.seen_penalty
         if penalty != "auto" and not (is_number(penalty) and np.isfinite(penalty)):
             raise OptionError(
-                f"seen_penalty must be a number or 'auto'. Got {penalty!r} instead."
+                f"seen_penalty must be a number or 'auto'. Got {penalty!r}."
             )
-        if not isinstance(self.embedding, LabelEmbedding):
-            raise OptionError(
-                f"embedding must be a LabelEmbedding. Got {self.embedding!r} instead."
-            )
+        if not isinstance(given, LabelEmbedding):
+            raise OptionError(f"embedding must be a LabelEmbedding. Got {given!r}.")
 
     def _penalty(self, images: TrainingImages) -> float:
         """What is subtracted from the scores of seen classes."""
