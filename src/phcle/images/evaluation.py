@@ -701,7 +701,7 @@ def evaluate(
     """
     pandas = import_optional("pandas", extra="frames", purpose="evaluate")
     if not isinstance(classifiers, Mapping):
-        names = list(classifiers)
+        names = [classifiers] if isinstance(classifiers, str) else list(classifiers)
         for name in names:
             check_choice("classifiers", name, SEARCHES)
         classifiers = {name: SEARCHES[name] for name in names}
@@ -766,17 +766,16 @@ def _choice(
     search: Search, embedding: LabelEmbedding, splits: Sequence[ZeroShotTask], seed: int
 ) -> tuple[dict[str, Any], float]:
     """The first of the best options on validation splits, and their accuracy."""
-    best: tuple[dict[str, Any], float] = ({}, -1.0)
-    for options in search.choices:
-        accuracy = 0.0
-        for split in splits:
+    choices = search.choices
+    accuracies = np.zeros(len(choices))
+    for split in splits:
+        X, y = split.images(split.unseen)
+        for i, options in enumerate(choices):
             model = search.model(embedding, split.unseen, seed, **options)
-            model.fit(split.training_images, None)
-            X, y = split.images(split.unseen)
-            accuracy += mean_class_accuracy(y, model.predict(X)) / len(splits)
-        if accuracy > best[1]:
-            best = options, accuracy
-    return best
+            answers = model.fit(split.training_images, None).predict(X)
+            accuracies[i] += mean_class_accuracy(y, answers) / len(splits)
+    best = int(accuracies.argmax())
+    return choices[best], float(accuracies[best])
 
 
 def _generalised(
