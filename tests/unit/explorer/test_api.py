@@ -288,7 +288,7 @@ def npy(array):
         (b"GIF89a", "pictures cannot be read here"),
         (b"\x93NUMPY nonsense", "damaged"),
         (npy(np.zeros(7)), "4 numbers"),
-        (npy(np.array([object()])), "Python objects"),
+        (npy(np.array([object()])), "Object arrays cannot be loaded"),
         (npy(np.zeros(4)).replace(b"(4,)", b"(9,)"), "is damaged, or not a NumPy file"),
         (npy(np.full(4, np.inf)), "finite"),
         (npy(np.zeros((1, 2, 2))), "must be a matrix"),
