@@ -24,8 +24,6 @@ import json
 import os
 import random
 import re
-import resource
-import signal
 import subprocess
 import sys
 import tempfile
@@ -175,6 +173,9 @@ def run_forged(name: str, n: int, seed: int, out: Path) -> dict[str, object]:
 
 def forge_many(name: str, n: int, seed: int, out: Path) -> None:
     """Read forged files one by one, from the one after the last that was read."""
+    import resource
+    import signal
+
     from reader_cases import READERS, digest
 
     counts_file, now = out / f"{name}-counts", out / f"{name}-now"
