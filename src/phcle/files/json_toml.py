@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
+from numbers import Integral, Real
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from phcle.errors import FileError
@@ -108,7 +109,7 @@ def of_types(kind: type[Made], stored: Any) -> Made:
 
 
 def _is_of(value: Any, hint: Any) -> bool:
-    """Whether a value has a type; a whole number is a number too."""
+    """Whether a value has a type; numbers of NumPy are numbers too."""
     parts, outer = get_args(hint), get_origin(hint)
     if outer is Mapping:
         return isinstance(value, dict) and all(
@@ -118,7 +119,10 @@ def _is_of(value: Any, hint: Any) -> bool:
         return isinstance(value, tuple) and all(_is_of(x, parts[0]) for x in value)
     if parts:
         return any(_is_of(value, part) for part in parts)
-    return type(value) is hint or (hint is float and type(value) is int)
+    is_truth = type(value).__name__ == "bool"  # of Python or NumPy
+    if is_truth or hint is bool:
+        return is_truth and hint is bool
+    return isinstance(value, {int: Integral, float: Real}.get(hint, hint))
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
