@@ -20,7 +20,6 @@ import numpy as np
 import phcle
 from phcle.contexts.readers.delimited import read_lines
 from phcle.errors import OptionError, check_choice
-from phcle.images import corrected_error
 from phcle_paper.context_values import Floats
 from phcle_paper.studies.cell_rivals import RIVALS
 from phcle_paper.studies.cell_tasks import (
@@ -30,6 +29,7 @@ from phcle_paper.studies.cell_tasks import (
     complete,
     score_of,
 )
+from phcle_paper.tables.paired_splits import corrected_error
 from phcle_paper.tables.saved_results import SavedResults, digest_of
 
 if TYPE_CHECKING:
