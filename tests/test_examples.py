@@ -25,7 +25,6 @@ MAY_NOT_RUN = (
     "benchmarks/README.md",
     "docs/contributing.md",  # quotes tests/votes, as test_new_kind.py checks
     "docs/performance.md",
-    "docs/tutorials/debian.md",
 )
 # Examples that need a library which not every Python here has.
 NEEDS = {

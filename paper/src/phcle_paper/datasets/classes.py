@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.readers.label_files import read_labels
 from phcle.errors import FileError, did_you_mean
+from phcle_paper.reading import numbered_lines
 
 __all__ = ["ClassAttributes", "read_class_list", "readable_name"]
 
@@ -37,7 +37,7 @@ def readable_name(name: str) -> str:
 
 def read_class_list(path: Path, classes: Sequence[str]) -> tuple[str, ...]:
     """One class per line, all of which must be among `classes`."""
-    names = tuple(map(readable_name, read_labels(path)))
+    names = tuple(readable_name(text) for _, text in numbered_lines(path))
     for name in names:
         if name not in classes:
             raise FileError(
