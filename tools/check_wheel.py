@@ -5,8 +5,9 @@
 
 The wheel of phcle is installed with its core dependencies into a new environment of
 every supported Python that is found here. It must start quickly, without warnings and
-without extras, run `phcle demo`, and print what the quick start page says. Then the wheel of phcle-paper is added and started. The sdist of phcle must hold every
-file that git tracks for the tests.
+without extras, run `phcle demo`, and print what the quick start page says. Then the
+wheel of phcle-paper is added and started. The sdist of phcle must hold every file that
+git tracks for the tests.
 """
 
 from __future__ import annotations
