@@ -218,8 +218,7 @@ def fit_of_size(case: dict[str, int], sweeps: int) -> dict[str, Any]:
         random_tree_context(case["labels"], case["nonzeros"], seed=i, name=f"tree{i}")
         for i in range(case["contexts"])
     ]
-    warm_up("numpy")
-    warm_up("numba")
+    warm_up("auto")
     before, watch = peak_mb(), Stopwatch()
     moments: list[float] = []
     PHCLE(dim=case["dim"], max_iter=sweeps, tol=0.0).fit(
