@@ -30,7 +30,6 @@ MAY_NOT_RUN = (
 NEEDS = {
     "docs/ecosystem.md": "torch",
     "docs/howto/gpu.md": "torch",
-    "docs/tutorials/sentences-and-hierarchy.md": "sentence_transformers",
 }
 
 
