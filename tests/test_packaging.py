@@ -73,7 +73,10 @@ def test_every_requirement_has_one_lowest_version():
 
 
 def test_workflows_run_targets_that_the_makefile_has_on_all_supported_pythons():
-    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.M))
+    makefile = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([\w-]+):", makefile, re.M))
+    named = re.findall(r"\b(?:tests|tools|benchmarks)/[\w/.]+", makefile)
+    assert [x for x in named if not (ROOT / x).exists()] == []
     texts = {x.stem: x.read_text() for x in ROOT.glob(".github/workflows/*.yml")}
     texts["ci"] = (ROOT / ".ci" / "run").read_text()
     assert set(texts) == {"ci", "nightly", "release", "tests"}
