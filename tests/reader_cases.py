@@ -343,29 +343,11 @@ OWL = b"""<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 JSON_LD = b"""{"@context": {"b": "http://www.w3.org/2004/02/skos/core#broader"},
 "@id": "http://x.org/cat", "b": {"@id": "http://x.org/felid"}}
 """
-DEBIAN = b"""Package: nano
-Section: editors
-Depends: libc6 (>= 2.34), libncursesw6 | libncurses6
-Tag: implemented-in::c, interface::text-mode,
- works-with::text
-Description: small, friendly text editor
-
-Package: rsync
-Section: net
-Tag: implemented-in::c
-"""
 
 
 def read_vocabulary(path: Path) -> Any:
     found = (from_owl if path.suffix == ".owl" else from_skos)(path)
     return found.hierarchy()
-
-
-def read_debian(path: Path) -> Any:
-    from phcle_paper.datasets.debian import parse_package
-    from phcle_paper.datasets.debian_index import read_stanzas
-
-    return [parse_package(stanza) for stanza in read_stanzas(path)]
 
 
 def picture() -> bytes:
@@ -527,7 +509,6 @@ def _others() -> list[Reader]:
             **arrow,
         ),
         *_vocabularies(),
-        Reader("debian", "lists", "Packages", read_debian, kept(DEBIAN), **paper),
         Reader(
             "picture", "pictures", "p.png", read_photo, lambda: [picture()], needs="PIL"
         ),

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.readers.label_files import read_labels
 from phcle.errors import FileError, did_you_mean
 from phcle.images import ImageData
+from phcle_paper.reading import numbered_lines
 
 __all__ = ["AnnotatedImages", "ClassAttributes", "read_class_list", "readable_name"]
 
@@ -51,7 +51,7 @@ def readable_name(name: str) -> str:
 
 def read_class_list(path: Path, classes: Sequence[str]) -> tuple[str, ...]:
     """One class per line, all of which must be among `classes`."""
-    names = tuple(map(readable_name, read_labels(path)))
+    names = tuple(readable_name(text) for _, text in numbered_lines(path))
     for name in names:
         if name not in classes:
             raise FileError(

@@ -18,13 +18,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from phcle import PHCLE
 from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.embedding import LabelEmbedding
 from phcle.errors import OptionError, PhcleWarning, check_choice
 from phcle.images import ZeroShotTask, resplits
-from phcle.optional_imports import import_optional
 from phcle_paper.baselines import (
     attribute_embedding,
     concatenated_embedding,
@@ -40,8 +40,6 @@ from phcle_paper.tables.saved_results import SavedResults, digest_of
 from phcle_paper.tables.settings import searches_of
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from phcle_paper.studies.registry import Request
 
 __all__ = ["NEEDS", "PartialLabels", "Settings", "run"]
@@ -220,11 +218,7 @@ def _accuracies(
     calls = {str(task.split): (settings, dataset, benchmark, task) for task in tasks}
     left = kept.unfinished(calls, request.tell)
     kept.compute(_scores, left, request.jobs, request.tell)
-    pandas = import_optional("pandas", extra="frames", purpose="the study")
-    frame: pd.DataFrame = pandas.DataFrame(
-        [row for task in tasks for row in kept.cells[str(task.split)]]
-    )
-    return frame
+    return pd.DataFrame([row for x in tasks for row in kept.cells[str(x.split)]])
 
 
 def _scores(
