@@ -119,9 +119,9 @@ def understand(
 
     Related labels are those that carry 80 % of the similarity of the nearest ones.
     """
+    from phcle.answers import UnderstoodAttribute, UnderstoodPicture
     from phcle.embedding import load
     from phcle.images import load_map
-    from phcle.uses.named_answers import understood_picture
 
     embedding, image_map = load(file), load_map(model)
     image_map.check_belongs_to(embedding)
@@ -134,9 +134,11 @@ def understand(
             rows = _features(path, opened)
             for i, each in enumerate(image_map.understand(rows, embedding, k=k)):
                 title = str(path) if len(rows) == 1 else f"{path}, row {i}"
-                found.append(
-                    understood_picture(embedding, title, each.related, each.attributes)
+                attributes = tuple(
+                    UnderstoodAttribute(x.context, x.name, x.value)
+                    for x in each.attributes
                 )
+                found.append(UnderstoodPicture(title, each.related, attributes))
     show_each(found, _show_pictures, as_json=as_json)
 
 

@@ -209,7 +209,7 @@ def predictions_of(
 ) -> TablePredictions | None:
     """Return the predictions of a table, also of labels that were added to it.
 
-    Readers of added labels are fitted again, once, from what is stored.
+    Readers of added labels are fitted again, from what is stored.
 
     Parameters
     ----------
@@ -226,11 +226,8 @@ def predictions_of(
     stored = embedding.predictions.get(table.name)
     if stored is None or len(stored) == len(embedding):
         return stored
-    added = embedding.added_predictions
-    if table.name not in added:
-        rows = np.arange(len(stored), len(embedding))
-        added[table.name] = stored.joined(_of_added(embedding, table, stored, rows))
-    return added[table.name]
+    rows = np.arange(len(stored), len(embedding))
+    return stored.joined(_of_added(embedding, table, stored, rows))
 
 
 def _of_added(

@@ -17,7 +17,6 @@ from phcle.contexts.kinds import FITTED_KINDS
 from phcle.contexts.labels import refuse_half_characters
 from phcle.contexts.matrices import check_array, check_number
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.read import read_stored
 from phcle.errors import ContextError, FileError
 from phcle.files.container import TensorStore, read_sealed, write_sealed
 
@@ -155,9 +154,9 @@ def _pack_predictions(
     embedding: LabelEmbedding, store: TensorStore
 ) -> list[dict[str, Any]]:
     """Put the predictions of all tables into the store, with those of added labels."""
-    packed = []
-    for i, table in enumerate(embedding.predicting):
-        found = read_stored(embedding, table)
+    packed: list[dict[str, Any]] = []
+    for i, table in enumerate(embedding.predicting if embedding.predictions else ()):
+        found = embedding.tables[table.name].stored
         if found is not None:
             part = TensorStore(store.tensors, f"predictions/{i}/")
             kind = "tags" if hasattr(found, "chances") else "cells"

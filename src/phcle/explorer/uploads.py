@@ -13,18 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from phcle.answers import Attribute
+from phcle.answers import (
+    Attribute,
+    Related,
+    UnderstoodAttribute,
+    UnderstoodPicture,
+)
 from phcle.datasets.feature_folder import read_feature_rows
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError, OptionError, PhcleError
 from phcle.explorer.answers import UnderstoodFile
 from phcle.explorer.workspace import Workspace
-from phcle.uses.named_answers import understood_picture
 
 MOST_ROWS = 24
 """Pictures of one file that are described; more do not fit on a page."""
-
-Related = Sequence[tuple[str, float]]
 
 NUMPY_MAGIC = b"\x93NUMPY"
 
@@ -58,7 +60,11 @@ def understood(workspace: Workspace, content: bytes, k: int) -> UnderstoodFile:
         found = [(each.related, each.attributes) for each in described]
     titles = ["picture"] if is_photo else [f"row {i}" for i in range(1, len(found) + 1)]
     pictures = (
-        understood_picture(embedding, title, related, attributes)
+        UnderstoodPicture(
+            title,
+            related,
+            tuple(UnderstoodAttribute(x.context, x.name, x.value) for x in attributes),
+        )
         for title, (related, attributes) in zip(titles, found, strict=True)
     )
     return UnderstoodFile(tuple(pictures), len(rows))
@@ -84,7 +90,7 @@ def _features(workspace: Workspace, content: bytes) -> tuple[Any, bool]:
 
 def _described(
     embedding: LabelEmbedding, row: Any, k: int
-) -> tuple[Related, Sequence[Attribute]]:
+) -> tuple[tuple[Related, ...], Sequence[Attribute]]:
     """Without a map of pictures, a vector must be one of the embedding's own space."""
     if len(row) != embedding.dim:
         raise OptionError(

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.answers import Attribute
+from phcle.answers import Attribute, Related
 from phcle.arrays import AnyFloats
 from phcle.embedding import LabelEmbedding
 from phcle.errors import FileError, OptionError, some
@@ -47,14 +47,14 @@ class Understanding:
     ----------
     vector : ndarray of shape (dim,)
         The picture's vector in the space of the embedding.
-    related : tuple of (str, float)
+    related : tuple of Related
         The most similar labels, with shares of the similarity that sum to one.
     attributes : tuple of Attribute
         The largest predicted values of each descriptive context, in the user's units.
     """
 
     vector: AnyFloats
-    related: tuple[tuple[str, float], ...]
+    related: tuple[Related, ...]
     attributes: tuple[Attribute, ...]
 
 
@@ -362,7 +362,6 @@ def _strongest(
                 context.columns[i],
                 float(values[i]),
                 float(strength[i]),
-                observed=False,
             )
 
 

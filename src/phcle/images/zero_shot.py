@@ -29,7 +29,7 @@ from threadpoolctl import threadpool_limits
 from phcle.arrays import AnyFloats
 from phcle.contexts.labels import as_labels
 from phcle.embedding import LabelEmbedding
-from phcle.embedding.cosine_search import unit_rows
+from phcle.embedding.search import unit_rows
 from phcle.errors import (
     OptionError,
     UnknownLabelError,
