@@ -42,7 +42,7 @@ IMPORTED = (
     "jinja2 matplotlib.backends.backend_agg matplotlib.backends.backend_svg "
     "matplotlib.figure openTSNE pyarrow.parquet pydantic safetensors.numpy "
     "scipy.cluster.hierarchy sklearn.decomposition phcle.cli.app phcle.report "
-    "phcle.uses.similarity_heatmap phcle.images"
+    "phcle.report.heatmap phcle.images"
 )
 LEARNED = "../labels.phcle"
 COMMANDS = {

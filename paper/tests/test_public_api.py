@@ -13,9 +13,8 @@ PUBLIC = {
     *("phcle", "phcle.cli", "phcle.datasets", "phcle.errors", "phcle.files"),
     *("phcle.contexts", "phcle.contexts.family_means", "phcle.contexts.masked"),
     *("phcle.contexts.readers.delimited", "phcle.contexts.readers.label_files"),
-    *("phcle.embedding", "phcle.embedding.read", "phcle.images"),
-    *("phcle.optional_imports", "phcle.report", "phcle.uses.clusters"),
-    "phcle.uses.similarity_heatmap",
+    *("phcle.embedding", "phcle.embedding.groups", "phcle.images"),
+    *("phcle.optional_imports", "phcle.report"),
 }
 
 

@@ -47,7 +47,8 @@ def clusters(
     All labels are grouped, or those that are given. --count is the number of clusters.
     """
     from phcle.embedding import load
-    from phcle.embedding.groups import cluster_labels, named_groups, save_heatmap
+    from phcle.embedding.groups import cluster_labels, named_groups
+    from phcle.report.heatmap import save_heatmap
 
     is_table = out is not None and out.suffix.lower() in ANSWERS
     if out is not None:

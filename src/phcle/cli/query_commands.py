@@ -65,14 +65,14 @@ def nearest(
     as_json: Json = False,
 ) -> None:
     """List the labels most similar to each given label or vector."""
-    from phcle.embedding import load
+    from phcle.embedding import load_vectors
 
     if not labels and vector is None:
         raise OptionError("nothing to look up; give labels, or --vector with a file.")
     if out is not None:
         check_answers_file(out, [file, vector])
     vectors = {} if vector is None else _vectors(vector)
-    embedding = load(file)
+    embedding = load_vectors(file)
     asked = labels_or_files(labels) or []
     with progress_bar("searching"):
         every: list[Any] = [*asked, *vectors.values()]

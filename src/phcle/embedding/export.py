@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
@@ -24,7 +23,7 @@ import numpy as np
 
 from phcle.answers import Cell, as_json
 from phcle.embedding.cell_texts import probabilities_text, value_text
-from phcle.errors import BackendError, ContextError, OptionError, did_you_mean
+from phcle.errors import BackendError, ContextError, OptionError, check_choice
 from phcle.files.atomic import write_whole
 from phcle.files.container import write_tensors
 from phcle.files.csv_text import csv_lines
@@ -272,25 +271,6 @@ TEXTS: dict[str, Callable[[Any], str]] = {
 """How fields are written that are no values."""
 
 
-@dataclass(frozen=True)
-class Format:
-    """A file format of other tools.
-
-    Attributes
-    ----------
-    write : callable
-        Writes an embedding to a path.
-    endings : tuple of str
-        Endings of file names that choose this format.
-    help : str
-        What the format is for, in a few words.
-    """
-
-    write: Callable[[LabelEmbedding, Path], None]
-    endings: tuple[str, ...]
-    help: str
-
-
 def export(
     embedding: LabelEmbedding, path: str | Path, format: str | None = None
 ) -> None:
@@ -318,7 +298,7 @@ def export(
     <BLANKLINE>
     """
     path = Path(path)
-    FORMATS[format_of(path, format)].write(embedding, path)
+    FORMATS[format_of(path, format)](embedding, path)
 
 
 def format_of(path: Path, format: str | None, others: tuple[str, ...] = ()) -> str:
@@ -339,36 +319,18 @@ def format_of(path: Path, format: str | None, others: tuple[str, ...] = ()) -> s
         A key of `FORMATS`.
     """
     if format is not None:
-        if format not in FORMATS:
-            there = (*FORMATS, *others)
-            raise OptionError(
-                f"the format must be one of {', '.join(there)}. "
-                f"Got {format!r} instead.{did_you_mean(format, there)}"
-            )
+        check_choice("the format", format, (*FORMATS, *others))
         return format
-    for name, known in FORMATS.items():
-        if path.suffix.lower() in known.endings:
-            return name
-    endings = ", ".join(x for known in FORMATS.values() for x in known.endings)
-    raise OptionError(
-        f"{path}: no format has the ending {path.suffix!r}; give one of {endings}, or "
-        "name the format."
-    )
+    if path.suffix.lower() not in FORMAT_OF:
+        raise OptionError(
+            f"{path}: no format has the ending {path.suffix!r}; give one of "
+            f"{', '.join(FORMAT_OF)}, or name the format."
+        )
+    return FORMAT_OF[path.suffix.lower()]
 
 
-def words_of(embedding: LabelEmbedding) -> tuple[str, ...]:
-    """Replace white space in labels by underscores, as word2vec files need.
-
-    Parameters
-    ----------
-    embedding : LabelEmbedding
-        The labels.
-
-    Returns
-    -------
-    tuple of str
-        Different words, in the order of the labels.
-    """
+def _words(embedding: LabelEmbedding) -> tuple[str, ...]:
+    """Labels with underscores for white space, which word2vec files cannot hold."""
     words: dict[str, str] = {}
     for label in embedding.labels:
         word = re.sub(r"\s", "_", label)
@@ -388,7 +350,7 @@ def _write_word2vec(embedding: LabelEmbedding, path: Path) -> None:
         temporary.open("w", encoding="utf-8", newline="\n") as file,
     ):
         file.write(f"{len(embedding)} {embedding.dim}\n")
-        for word, vector in zip(words_of(embedding), embedding.vectors, strict=True):
+        for word, vector in zip(_words(embedding), embedding.vectors, strict=True):
             file.write(f"{word} {' '.join(map(str, vector.tolist()))}\n")
 
 
@@ -404,11 +366,11 @@ def _write_npz(embedding: LabelEmbedding, path: Path) -> None:
 
 def _write_csv(embedding: LabelEmbedding, path: Path) -> None:
     rows = ([label, name, *vector.tolist()] for label, name, vector in _rows(embedding))
-    titles = ["label", "name", *column_names(embedding.dim)]
+    titles = ["label", "name", *(f"x{i}" for i in range(embedding.dim))]
     write_table(path, titles, rows, ending=".csv")
 
 
-def _write_parquet_vectors(embedding: LabelEmbedding, path: Path) -> None:
+def _write_vectors(embedding: LabelEmbedding, path: Path) -> None:
     import_optional("pyarrow", extra="parquet", purpose="a Parquet file")
     import pyarrow as pa
 
@@ -436,44 +398,25 @@ def _rows(embedding: LabelEmbedding) -> Any:
     return zip(embedding.labels, _names(embedding), embedding.vectors, strict=True)
 
 
-FORMATS: Mapping[str, Format] = MappingProxyType(
+FORMATS: Mapping[str, Callable[[LabelEmbedding, Path], None]] = MappingProxyType(
     {
-        "word2vec": Format(
-            _write_word2vec, (".txt", ".vec"), "text for gensim, GloVe's tools, …"
-        ),
-        "npz": Format(_write_npz, (".npz",), "NumPy: labels, names, vectors"),
-        "csv": Format(_write_csv, (".csv",), "a row per label for any table tool"),
-        "parquet": Format(
-            _write_parquet_vectors,
-            (".parquet",),
-            "label, name, vector; for data frames and Embedding Atlas",
-        ),
-        "safetensors": Format(
-            _write_safetensors, (".safetensors",), "`weight` for PyTorch's nn.Embedding"
-        ),
+        "word2vec": _write_word2vec,
+        "npz": _write_npz,
+        "csv": _write_csv,
+        "parquet": _write_vectors,
+        "safetensors": _write_safetensors,
     }
 )
-"""All formats by name."""
+"""Writers of all formats by name."""
 
+FORMAT_OF = {
+    **dict.fromkeys((".txt", ".vec"), "word2vec"),
+    **{f".{name}": name for name in FORMATS if name != "word2vec"},
+}
+"""Formats by the ending of the file."""
 
 LIBRARIES = {"pandas": "frames", "polars": "", "pyarrow": "parquet"}
 """Libraries of data frames, with the extra of phcle that installs each, if any."""
-
-
-def column_names(dim: int) -> list[str]:
-    """Name the dimensions in data frames and tables.
-
-    Parameters
-    ----------
-    dim : int
-        Number of dimensions.
-
-    Returns
-    -------
-    list of str
-        Such as "x0", "x1", ….
-    """
-    return [f"x{i}" for i in range(dim)]
 
 
 def embedding_frame(embedding: LabelEmbedding, library: str) -> Any:
@@ -497,18 +440,15 @@ def embedding_frame(embedding: LabelEmbedding, library: str) -> Any:
         )
     import narwhals as nw
 
-    backend: Any = library
-    columns = column_names(embedding.dim)
-    cells: dict[str, Any] = dict(
-        zip(columns, np.ascontiguousarray(embedding.vectors.T), strict=True)
-    )
+    columns = np.ascontiguousarray(embedding.vectors.T)
+    cells: dict[str, Any] = {f"x{i}": column for i, column in enumerate(columns)}
     try:
         if library == "pandas":
             import pandas as pd
 
-            index = pd.Index(embedding.labels, name="label")
-            return pd.DataFrame(cells, index=index)
+            return pd.DataFrame(cells, index=pd.Index(embedding.labels, name="label"))
         table = {"label": list(embedding.labels), **cells}
+        backend: Any = library
         return nw.from_dict(table, backend=backend).to_native()
     except ImportError as error:
         extra = LIBRARIES[library]

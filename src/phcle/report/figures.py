@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts.kinds import FITTED_KINDS
-from phcle.embedding.groups import shortened
 from phcle.files.atomic import write_whole
+from phcle.report.heatmap import shortened
 from phcle.report.html_page import needed
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from phcle import PHCLE, LabelEmbedding
 from phcle.contexts import Context
-from phcle.embedding.read import read_predictions
 from phcle.errors import ConvergenceWarning, OptionError, check_choice
 from phcle_paper.context_values import Floats, column_means
 from phcle_paper.datasets.debian import load_debian
@@ -126,7 +125,7 @@ class CellTask:
         table = self.table
         fitted = next(x for x in embedding.predicting if x.name == table.name)
         rows = np.array([embedding.row_of[label] for label in table.labels])
-        found = read_predictions(embedding, fitted, rows).values
+        found = embedding.tables[table.name].read(rows).values
         position = {column: i for i, column in enumerate(fitted.columns)}
         # A value without a known cell has no column, and is never predicted.
         rare = np.where(np.isnan(column_means(self.left)), -np.inf, self.means)
