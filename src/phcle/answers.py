@@ -779,23 +779,6 @@ class LearnedImageMap(Answer):
 
 
 @dataclass(frozen=True)
-class UnderstoodAttribute(Answer):
-    """A predicted attribute of a picture.
-
-    Attributes
-    ----------
-    context, name : str
-        The attribute and its context.
-    value : float
-        The predicted value, in the user's units.
-    """
-
-    context: str
-    name: str
-    value: float
-
-
-@dataclass(frozen=True)
 class UnderstoodPicture(Answer):
     """A picture, or a vector of features, described by labels and attributes.
 
@@ -805,13 +788,13 @@ class UnderstoodPicture(Answer):
         Where the picture comes from.
     related : tuple of Related
         Related labels, most similar first.
-    attributes : tuple of UnderstoodAttribute
+    attributes : tuple of Attribute
         The strongest attributes of each context, strongest first.
     """
 
     picture: str
     related: tuple[Related, ...]
-    attributes: tuple[UnderstoodAttribute, ...]
+    attributes: tuple[Attribute, ...]
 
 
 @dataclass(frozen=True)

@@ -120,11 +120,7 @@ def complete(
     hierarchy.
     """
     from phcle.embedding import load
-    from phcle.embedding.complete import (
-        completable,
-        completed_cells,
-        warn_of_unpredicted,
-    )
+    from phcle.embedding.complete import completed_cells, warn_of_unpredicted
     from phcle.embedding.export import COLUMNS, check_ending
     from phcle.uses.table_filling import complete_table
 
@@ -175,7 +171,7 @@ def complete(
         )
         titles = [*COLUMNS, *["probabilities"] * probabilities, *["draw"] * bool(draws)]
         _write_or_show(embedding, cells, titles, chosen, out, as_json=as_json)
-    warn_of_unpredicted(embedding, completable(embedding, contexts))
+    warn_of_unpredicted(embedding, contexts)
 
 
 def _suspicious(

@@ -119,7 +119,7 @@ def understand(
 
     Related labels are those that carry 80 % of the similarity of the nearest ones.
     """
-    from phcle.answers import UnderstoodAttribute, UnderstoodPicture
+    from phcle.answers import UnderstoodPicture
     from phcle.embedding import load
     from phcle.images import load_map
 
@@ -134,11 +134,7 @@ def understand(
             rows = _features(path, opened)
             for i, each in enumerate(image_map.understand(rows, embedding, k=k)):
                 title = str(path) if len(rows) == 1 else f"{path}, row {i}"
-                attributes = tuple(
-                    UnderstoodAttribute(x.context, x.name, x.value)
-                    for x in each.attributes
-                )
-                found.append(UnderstoodPicture(title, each.related, attributes))
+                found.append(UnderstoodPicture(title, each.related, each.attributes))
     show_each(found, _show_pictures, as_json=as_json)
 
 

@@ -7,9 +7,9 @@ these two.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import fields as fields_of
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -245,52 +245,21 @@ class Column:
         Cell
             The cell.
         """
-        sure = (self.confidence, self.low, self.high)
-        told = dict(zip(("confidence", "low", "high"), sure, strict=True))
-        shown = {key: _known(each[row]) for key, each in told.items()}
-        return Cell(
-            label,
-            name,
-            self.context,
-            self.title,
-            self.kind,
-            **{
-                "value": self.value_of(row),
-                "observed": bool(self.is_observed[row]),
-                **shown,
-                **more,
-            },
-        )
-
-    @classmethod
-    def joined(cls, parts: list[Column]) -> Column:
-        """Join columns of one field over different labels.
-
-        Parameters
-        ----------
-        parts : list of Column
-            The columns, one or more.
-
-        Returns
-        -------
-        Column
-            All labels.
-        """
-        if len(parts) == 1:
-            return parts[0]
-
-        def whole(name: str) -> Any:
-            first = getattr(parts[0], name)
-            if not isinstance(first, np.ndarray):
-                return first
-            return np.concatenate([getattr(x, name) for x in parts])
-
-        return cls(**{each.name: whole(each.name) for each in fields_of(cls)})
+        told = {
+            "value": self.value_of(row),
+            "observed": bool(self.is_observed[row]),
+            "confidence": _known(self.confidence[row]),
+            "low": _known(self.low[row]),
+            "high": _known(self.high[row]),
+        }
+        whose = (label, name, self.context, self.title, self.kind)
+        return Cell(*whose, **{**told, **more})
 
 
 def _known(number: Any) -> float | None:
     """A number, or None for NaN."""
-    return None if np.isnan(number) else float(number)
+    number = float(number)
+    return None if math.isnan(number) else number
 
 
 class Table:
@@ -464,16 +433,19 @@ class Table:
         if rows is None:
             rows = np.arange(len(self))
         blocks = range(0, max(len(rows), 1), BLOCK)
-        return Column.joined(
-            [self._column(field, rows[start : start + BLOCK]) for start in blocks]
-        )
+        parts = [self._column(field, rows[start : start + BLOCK]) for start in blocks]
+        whole: dict[str, Any] = {
+            name: np.concatenate([getattr(x, name) for x in parts])
+            for name, array in vars(parts[0]).items()
+            if isinstance(array, np.ndarray)
+        }
+        return replace(parts[0], **whole)
 
     def _column(self, field: Field, rows: Ints) -> Column:
         """One field of not too many labels."""
         read = self.read(rows, field)
         (alone,) = read.context.fields
-        found = read.column(alone)
-        return Column(**{**vars(found), "field": field})
+        return replace(read.column(alone), field=field)
 
     @cached_property
     def family(self) -> FamilyMeans | None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from phcle.answers import Cell
 from phcle.arrays import Flags, Floats, Ints
-from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.labels import listed
 from phcle.embedding.columns import LIKELY, TAIL, Column, Reading, Table
 from phcle.embedding.label_embedding import LabelEmbedding
@@ -71,7 +70,7 @@ def completed_cells(
         embedding = embedding.with_base
     tables = completable(embedding, contexts)
     wanted = None if columns is None else set(listed(columns))
-    titles = [field.title for table in tables for field in table.fields]
+    titles = [title for table in tables for title in table.fields]
     for title in wanted or ():
         check_choice("a column", title, titles)
     chosen = embedding.labels
@@ -79,16 +78,16 @@ def completed_cells(
         chosen = tuple(map(embedding.resolve, listed(labels)))
     completers = [
         _Completer(
-            embedding.tables[table.name],
-            [wanted is None or x.title in wanted for x in table.fields],
+            table,
+            [wanted is None or title in wanted for title in table.fields],
             min_confidence,
-            _Reasons(embedding.tables[table.name]) if why else None,
+            _Reasons(table) if why else None,
             has_probabilities=probabilities,
             has_family=has_family,
         )
         for table in tables
     ]
-    widest = max((len(table.columns) for table in tables), default=1)
+    widest = max((len(table.context.columns) for table in tables), default=1)
     step = max(BLOCK // widest, 1)
     every = np.array([embedding.row_of[label] for label in chosen], dtype=np.int64)
     for draw in range(max(draws, 1)):
@@ -104,7 +103,7 @@ def completed_cells(
 
 def completable(
     embedding: LabelEmbedding, contexts: Iterable[str] | None = None
-) -> list[PredictingContext]:
+) -> list[Table]:
     """Find the tables whose cells can be completed.
 
     Parameters
@@ -117,24 +116,24 @@ def completable(
 
     Returns
     -------
-    list of PredictingContext
+    list of Table
         The tables.
     """
     tables = [
-        cast(PredictingContext, context)
-        for context in embedding.contexts
-        if context.can_be_completed and context.weight > 0
+        table
+        for table in embedding.tables.values()
+        if table.context.can_be_completed and table.context.weight > 0
     ]
     if contexts is None:
         return tables
-    names = listed(contexts)
+    names = list(listed(contexts))
     for name in names:
-        check_choice("a context", name, [table.name for table in tables])
-    return [table for table in tables if table.name in names]
+        check_choice("a context", name, [table.context.name for table in tables])
+    return [table for table in tables if table.context.name in names]
 
 
 def warn_of_unpredicted(
-    embedding: LabelEmbedding, tables: Sequence[PredictingContext]
+    embedding: LabelEmbedding, contexts: Iterable[str] | None = None
 ) -> None:
     """Warn if the fit predicted no gaps: values then come from the vectors alone.
 
@@ -142,11 +141,11 @@ def warn_of_unpredicted(
     ----------
     embedding : LabelEmbedding
         The embedding.
-    tables : sequence of PredictingContext
-        Its tables.
+    contexts : iterable of str, optional
+        Tables that are asked for; by default all.
     """
     base = embedding if embedding.base is None else embedding.base
-    if not tables or base.predictions:
+    if base.predictions or not completable(embedding, contexts):
         return
     warnings.warn(
         "this fit did not predict gaps, so values come from the vectors alone, without "

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from phcle.arrays import AnyFloats, Floats, Ints
 from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.contexts.family_means import MOST_WITH_FAMILIES, FamilyMeans, Groups
+from phcle.contexts.family_means import MOST_WITH_FAMILIES, FamilyMeans
 from phcle.embedding.held_out import HeldOut, HeldTags
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.messages import links_between
@@ -178,7 +178,7 @@ class _TagFamilies:
         self.presence = presence
         self.means: FamilyMeans | None = None
         if len(embedding) <= MOST_WITH_FAMILIES:
-            groups = Groups.of_contexts(embedding.labels, embedding.contexts)
+            groups = embedding.families
             if groups.steps:
                 rows = np.array([embedding.row_of[x] for x in table.data.labels])
                 self.means = FamilyMeans(table.data.matrix, groups, rows)

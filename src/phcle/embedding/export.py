@@ -288,6 +288,7 @@ def export(
     Examples
     --------
     >>> import tempfile
+    >>> from phcle import LabelEmbedding
     >>> path = Path(tempfile.mkdtemp()) / "pets.vec"
     >>> pets = LabelEmbedding(("cat", "dog"), np.array([[1.0, 0.5], [0.0, 2.0]]))
     >>> export(pets, path)

@@ -599,14 +599,10 @@ class LabelEmbedding:
         >>> [(cell.label, cell.column, round(cell.value)) for cell in found.cells]
         [('animal 19', 'wings', 2)]
         """
-        from phcle.embedding.complete import (
-            completable,
-            completed_cells,
-            warn_of_unpredicted,
-        )
+        from phcle.embedding.complete import completed_cells, warn_of_unpredicted
 
         contexts = None if contexts is None else tuple(listed(contexts))
-        warn_of_unpredicted(self, completable(self, contexts))
+        warn_of_unpredicted(self, contexts)
         cells = completed_cells(
             self,
             labels=labels,

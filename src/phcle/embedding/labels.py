@@ -2,19 +2,15 @@
 
 What is not found exactly can be suggested. The order is: exact matches, names that
 begin with the text, names with a word that begins with it, names that contain it, and
-last names and words of similar spelling.
-
-For suggestions all names stand in one long text, which is searched as it is: a million
-names take 20 milliseconds and little more memory than their letters. For similar
-spellings, RapidFuzz compares the query with every name and every word.
+last names and words of similar spelling, which RapidFuzz finds.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import groupby
+from itertools import islice
 
 import numpy as np
 
@@ -25,8 +21,8 @@ from phcle.errors import UnknownLabelError, some
 LONGEST = 100
 """Use only this many characters of a query, which bounds the work."""
 
-MOST_HITS = 5_000
-"""Names that one step looks at; of more, the first in the order of the labels."""
+MOST_HITS = 50_000
+"""Names that contain a text of which the best are sought; of more, the first ones."""
 
 ALIKE = 0.7
 """Suggest spellings of at least this normalised similarity; below are false hits. A
@@ -38,15 +34,11 @@ BEGINNING = 0.95
 MOST_ALIKE = 50
 """Similar spellings that are kept."""
 
-MANY = 500_000
-"""Letters of all names above which similar spellings are looked for only if nothing
-else is found."""
+MANY = 50_000
+"""Names above which similar spellings are looked for only if nothing else is found."""
 
 MOST_NEAR, MOST_CALLED = 3, 20
 """Labels that an error suggests, and of one name that it lists."""
-
-ENDS = "\n -"
-"""What stands before and after a word; a line break, before and after a name."""
 
 
 class Labels:
@@ -169,24 +161,28 @@ class Labels:
         return own if own in self.index else None
 
     @cached_property
+    def _keys(self) -> list[str]:
+        """What spellings of each name have in common."""
+        return [match_key(self.name_of(x)) for x in self.ids]
+
+    @cached_property
+    def _id_keys(self) -> list[str]:
+        return list(map(match_key, self.ids)) if self.names else self._keys
+
+    @cached_property
     def _by_name(self) -> dict[str, list[int]]:
-        return _rows_by_key(map(self.name_of, self.ids))
+        return _rows_by(enumerate(self._keys))
 
     @cached_property
     def _by_id(self) -> dict[str, list[int]]:
-        return _rows_by_key(self.ids) if self.names else self._by_name
+        return _rows_by(enumerate(self._id_keys)) if self.names else self._by_name
 
     @cached_property
-    def _name_lines(self) -> _Lines:
-        return _Lines([self.name_of(x) for x in self.ids])
-
-    @cached_property
-    def _id_lines(self) -> _Lines:
-        return _Lines(self.ids) if self.names else self._name_lines
-
-    @cached_property
-    def _spelling_keys(self) -> dict[str, str]:
-        return {match_key(x): match_key(y) for x, y in self.spellings.items()}
+    def _by_text(self) -> dict[str, list[int]]:
+        """Rows by every name and every word of a name."""
+        parts = (dict.fromkeys([x, *re.split("[ -]", x)]) for x in self._keys)
+        pairs = ((i, text) for i, own in enumerate(parts) for text in own if text)
+        return _rows_by(pairs)
 
     def suggest(self, typed: str, k: int = 10) -> list[int]:
         """Suggest ids for what was typed, despite typing errors.
@@ -206,15 +202,10 @@ class Labels:
         query = match_key(typed.strip()[:LONGEST])
         if not query or k < 1:
             return []
-        found: dict[int, None] = {}
-        for step in (self._exact, self._prefixed, self._inside, self._alike):
-            if found and step == self._alike and len(self._name_lines.text) > MANY:
-                break
-            for position in step(query):
-                found.setdefault(position)
-                if len(found) == k:
-                    return list(found)
-        return list(found)
+        found = dict.fromkeys([*self._exact(query), *self._holding(query)])
+        if len(found) < k and (not found or len(self.ids) <= MANY):
+            found |= dict.fromkeys(self._alike(query))
+        return list(found)[:k]
 
     def containing(self, text: str) -> Ints:
         """Find everything with a text in its name or id.
@@ -230,114 +221,64 @@ class Labels:
             Positions, in ascending order.
         """
         query = match_key(text.strip()[:LONGEST])
-        if not query:
-            return np.arange(len(self.ids))
-        lines = (self._name_lines, self._id_lines)
-        return np.unique(
-            np.concatenate([x.holding(query, most=len(self.ids) + 1) for x in lines])
-        )
+        keys = zip(self._keys, self._id_keys, strict=True)
+        rows = [i for i, own in enumerate(keys) if query in own[0] or query in own[1]]
+        return np.array(rows, dtype=np.int64)
 
-    def _exact(self, query: str) -> Iterator[int]:
+    def _exact(self, query: str) -> list[int]:
         """Ids and names that equal the query, or that it is another spelling of."""
-        for lines in (self._id_lines, self._name_lines):
-            yield from lines.holding(query, "\n", "\n").tolist()
-        if query in self._spelling_keys:
-            label = self._spelling_keys[query]
-            yield from self._id_lines.holding(label, "\n", "\n").tolist()
+        found = self._by_id.get(query, []) + self._by_name.get(query, [])
+        for spelling, label in self.spellings.items():
+            if match_key(spelling) == query:
+                found = found + self._by_id.get(match_key(label), [])
+        return found
 
-    def _prefixed(self, query: str) -> Iterator[int]:
-        """Names and then words that begin with the query, the shortest names first."""
-        yield from self._shortest(self._name_lines.holding(query, "\n"))
-        yield from self._shortest(self._having(query))
+    def _holding(self, query: str) -> list[int]:
+        """Names, then ids, that contain the query; of names, the best first."""
+        rows = (i for i, key in enumerate(self._keys) if query in key)
+        ranked = sorted((self._rank(i, query), i) for i in islice(rows, MOST_HITS))
+        if len(query) < 2:
+            return [i for (rank, *_), i in ranked if rank < 2]
+        other = (i for i, key in enumerate(self._id_keys) if query in key)
+        return [*(i for _, i in ranked), *islice(other, MOST_HITS)]
 
-    def _having(self, word: str, after: Iterable[str] = ("",)) -> Ints:
-        """Rows with a word or a name that begins so, and that ends there if asked."""
-        found = [self._name_lines.holding(word, x, y) for x in ENDS for y in after]
-        return np.concatenate(found)
+    def _rank(self, row: int, query: str) -> tuple[int, int, str]:
+        """Whether a name or a word begins with the query; short names come first."""
+        key = self._keys[row]
+        is_word = f" {query}" in key or f"-{query}" in key
+        return 0 if key.startswith(query) else 2 - is_word, len(key), key
 
-    def _inside(self, query: str) -> Iterator[int]:
-        """Names, then ids, that contain the query."""
-        if len(query) >= 2:
-            yield from self._shortest(self._name_lines.holding(query))
-            yield from self._id_lines.holding(query).tolist()
-
-    def _shortest(self, rows: Ints) -> list[int]:
-        """Rows in the order of the lengths of their names, then of the alphabet."""
-        key = {i: self._name_lines[i] for i in np.unique(rows).tolist()}
-        return sorted(key, key=lambda i: (len(key[i]), key[i]))
-
-    def _alike(self, query: str) -> Iterator[int]:
+    def _alike(self, query: str) -> list[int]:
         """Names and words of similar spelling, or with a similar beginning."""
         if len(query) < 3:
-            return
+            return []
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
-        scores: dict[tuple[str, bool], float] = {}
         # A text as long as the query, or the beginning of a longer one.
-        beginnings = (x[: len(query) + 1] for x in self._texts if len(x) > len(query))
-        for texts, is_whole in (
-            (self._texts, True),
-            (list(dict.fromkeys(beginnings)), False),
-        ):
-            found = process.extract(
+        longer = (x for x in self._by_text if len(x) > len(query))
+        begun: dict[str, list[int]] = {}
+        for text in longer:
+            begun.setdefault(text[: len(query) + 1], []).extend(self._by_text[text])
+        slip = min(ALIKE, 1 - 1 / len(query))
+        scores: dict[int, float] = {}
+        tries = ((self._by_text, 1.0, slip), (begun, BEGINNING, ALIKE))
+        for texts, weight, least in tries:
+            for text, score, _ in process.extract(
                 query,
-                texts,
+                list(texts),
                 scorer=OSA.normalized_similarity,
-                score_cutoff=min(ALIKE, 1 - 1 / len(query)) if is_whole else ALIKE,
+                score_cutoff=least,
                 limit=MOST_ALIKE,
-            )
-            for text, score, _ in found:
-                scores[text, is_whole] = score if is_whole else BEGINNING * score
-        ranked = sorted(scores, key=lambda x: -scores[x])
-        for _, same in groupby(ranked, key=scores.__getitem__):
-            rows = [
-                self._having(x, ENDS if is_whole else ("",)) for x, is_whole in same
-            ]
-            yield from self._shortest(np.concatenate(rows))
-
-    @cached_property
-    def _texts(self) -> list[str]:
-        """Every name and every word of a name, once."""
-        text = self._name_lines.text
-        both = dict.fromkeys([*text.split("\n"), *re.split(f"[{ENDS}]", text)])
-        return [x for x in both if x]
+            ):
+                for i in texts[text]:
+                    scores[i] = max(scores.get(i, 0.0), weight * score)
+        return sorted(scores, key=lambda i: (-scores[i], len(self._keys[i])))
 
 
-def _rows_by_key(texts: Iterable[str]) -> dict[str, list[int]]:
-    """Positions of texts by what their spellings have in common."""
+def _rows_by(pairs: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
+    """Rows by their texts."""
     found: dict[str, list[int]] = {}
-    for row, text in enumerate(texts):
-        found.setdefault(match_key(text), []).append(row)
+    for row, text in pairs:
+        found.setdefault(text, []).append(row)
     return found
-
-
-class _Lines:
-    """Texts in one long text, each in a line of its own and in one spelling."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        lines = [match_key(text) for text in texts]
-        self.text = "\n" + "".join(f"{line}\n" for line in lines)
-        lengths = np.fromiter(map(len, lines), np.int64, len(lines))
-        self.starts = 1 + np.concatenate([[0], np.cumsum(lengths + 1)])
-        self._last = ("", 0)  # the last text that was looked for, and its first place
-
-    def __getitem__(self, row: int) -> str:
-        return self.text[self.starts[row] : self.starts[row + 1] - 1]
-
-    def holding(
-        self, query: str, before: str = "", after: str = "", most: int = MOST_HITS
-    ) -> Ints:
-        """Rows that hold a text, between two letters; a line break is an end."""
-        last = self._last
-        if last[0] != query:
-            self._last = last = (query, self.text.find(query))
-        needle, found = before + query + after, list[int]()
-        at = -1 if last[1] < 0 else self.text.find(needle, max(last[1] - 1, 0))
-        while at >= 0 and len(found) < most:
-            found.append(at)
-            # A line is found once; the break at its end begins the next one.
-            stop = self.text.find("\n", at + 1)
-            at = self.text.find(needle, max(stop, at + 1)) if stop >= 0 else -1
-        places = np.array(found, np.int64) + len(before)
-        return np.searchsorted(self.starts, places, side="right") - 1

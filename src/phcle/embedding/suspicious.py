@@ -74,19 +74,19 @@ def suspicious_cells(
     >>> found[0].label, found[0].column
     ('label7', 'd')
     """
+    contexts = None if contexts is None else list(contexts)
     tables = completable(embedding, contexts)
-    warn_of_unpredicted(embedding, tables)
-    titles = [field.title for table in tables for field in table.fields]
+    warn_of_unpredicted(embedding, contexts)
+    titles = [title for table in tables for title in table.fields]
     asked = None if columns is None else list(columns)
     for title in asked or ():
         check_choice("a column", title, titles)
     scored: list[tuple[float, Cell]] = []
     for table in tables:
-        own = embedding.tables[table.name]
-        if isinstance(own.stored, Predictions):
-            for field in table.fields:
-                if asked is None or field.title in asked:
-                    scored += _of_field(embedding, own, field, own.stored)
+        if isinstance(table.stored, Predictions):
+            for title, field in table.fields.items():
+                if asked is None or title in asked:
+                    scored += _of_field(embedding, table, field, table.stored)
     return [cell for _, cell in sorted(scored, key=lambda x: x[0])]
 
 

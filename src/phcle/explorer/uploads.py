@@ -7,7 +7,6 @@ and read by the same readers that the command line uses.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ import numpy as np
 from phcle.answers import (
     Attribute,
     Related,
-    UnderstoodAttribute,
     UnderstoodPicture,
 )
 from phcle.datasets.feature_folder import read_feature_rows
@@ -60,11 +58,7 @@ def understood(workspace: Workspace, content: bytes, k: int) -> UnderstoodFile:
         found = [(each.related, each.attributes) for each in described]
     titles = ["picture"] if is_photo else [f"row {i}" for i in range(1, len(found) + 1)]
     pictures = (
-        UnderstoodPicture(
-            title,
-            related,
-            tuple(UnderstoodAttribute(x.context, x.name, x.value) for x in attributes),
-        )
+        UnderstoodPicture(title, related, attributes)
         for title, (related, attributes) in zip(titles, found, strict=True)
     )
     return UnderstoodFile(tuple(pictures), len(rows))
@@ -90,7 +84,7 @@ def _features(workspace: Workspace, content: bytes) -> tuple[Any, bool]:
 
 def _described(
     embedding: LabelEmbedding, row: Any, k: int
-) -> tuple[tuple[Related, ...], Sequence[Attribute]]:
+) -> tuple[tuple[Related, ...], tuple[Attribute, ...]]:
     """Without a map of pictures, a vector must be one of the embedding's own space."""
     if len(row) != embedding.dim:
         raise OptionError(
