@@ -382,7 +382,7 @@ class Table:
             for number, x in enumerate(whole.fields)
             if x.kind == "number" and (field is None or x.at == field.at)
         ]
-        place = np.flatnonzero(own.is_number)
+        place = np.flatnonzero(whole.is_number[columns])
         low, high = (np.full(chance.shape, np.nan) for _ in range(2))
         values = chance.copy()
         if len(place):
@@ -443,9 +443,8 @@ class Table:
 
     def _column(self, field: Field, rows: Ints) -> Column:
         """One field of not too many labels."""
-        read = self.read(rows, field)
-        (alone,) = read.context.fields
-        return replace(read.column(alone), field=field)
+        alone = replace(field, at=slice(0, field.at.stop - field.at.start))
+        return replace(self.read(rows, field).column(alone), field=field)
 
     @cached_property
     def family(self) -> FamilyMeans | None:

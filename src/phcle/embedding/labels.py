@@ -260,7 +260,7 @@ class Labels:
         begun: dict[str, list[int]] = {}
         for text in longer:
             begun.setdefault(text[: len(query) + 1], []).extend(self._by_text[text])
-        slip = min(ALIKE, 1 - 1 / len(query))
+        slip = min(ALIKE, 1 - 1.01 / len(query))
         scores: dict[int, float] = {}
         tries = ((self._by_text, 1.0, slip), (begun, BEGINNING, ALIKE))
         for texts, weight, least in tries:

@@ -24,7 +24,15 @@ Found = tuple[npt.NDArray[np.integer], Floats]
 
 
 class Neighbours(NamedTuple):
-    """The nearest rows of every row, best first: two arrays of shape (rows, k)."""
+    """The nearest rows of every row, best first.
+
+    Parameters
+    ----------
+    rows : array of int of shape (labels, k)
+        The rows.
+    cosines : array of shape (labels, k)
+        Their cosines.
+    """
 
     rows: npt.NDArray[np.integer]
     cosines: Floats

@@ -232,7 +232,6 @@ def _check_sound(embedding: LabelEmbedding) -> None:
     Anybody can write a file with a valid checksum, and all methods of an embedding rely
     on these shapes and on hierarchies without cycles.
     """
-    _check_texts(embedding)
     for name in ("penalties", "options", "versions", "origin"):
         if not isinstance(getattr(embedding, name), Mapping):
             raise ContextError(f"its {name} are not names with values")
@@ -260,15 +259,14 @@ def _check_sound(embedding: LabelEmbedding) -> None:
 
 
 def _check_texts(embedding: LabelEmbedding) -> None:
-    spellings = embedding.spellings
-    contexts = (context.name for context in embedding.contexts)
-    names = (*embedding.names, *embedding.names.values(), *contexts)
-    for text in (*names, *spellings, *spellings.values()):
+    spellings, names = embedding.spellings, embedding.names
+    for text in (*names, *names.values(), *spellings, *spellings.values()):
         refuse_half_characters(text, "the embedding", "name")
 
 
 def _check_context(context: FittedContext, embedding: LabelEmbedding) -> None:
     """Check what all kinds share; the context checks the rest itself."""
+    refuse_half_characters(context.name, "the embedding", "name")
     where = f"context {context.name!r}"
     n = len(context.columns)
     check_array(context.factor, (n, embedding.dim), f"the factor of {where}")
