@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from phcle.answers import (
@@ -11,7 +12,8 @@ from phcle.answers import (
     ContextSummary,
     EmbeddingSummary,
 )
-from phcle.errors import some
+from phcle.embedding.skill import completion_skill
+from phcle.errors import ContextError, some
 
 if TYPE_CHECKING:
     from phcle.contexts.base.fitted_context import FittedContext
@@ -83,11 +85,9 @@ def _chosen(embedding: LabelEmbedding) -> ChosenSettings | None:
 
 def _completion(embedding: LabelEmbedding) -> CompletionSkill | None:
     """What the fit measured on hidden cells; an older or forged file has nothing."""
-    found: Any = embedding.origin.get("completion")
-    try:
-        return CompletionSkill.from_dict(found)
-    except (TypeError, KeyError, ValueError):
-        return None
+    with suppress(ContextError):
+        return completion_skill(embedding)
+    return None
 
 
 def _recipe(context: FittedContext) -> dict[str, Any] | None:

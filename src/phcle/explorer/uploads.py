@@ -12,16 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from phcle.answers import (
-    Attribute,
-    Related,
-    UnderstoodPicture,
-)
-from phcle.datasets.feature_folder import read_feature_rows
+from phcle.answers import Attribute, Related, UnderstoodPicture
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError, OptionError, PhcleError
 from phcle.explorer.answers import UnderstoodFile
 from phcle.explorer.workspace import Workspace
+from phcle.images import read_feature_rows
 
 MOST_ROWS = 24
 """Pictures of one file that are described; more do not fit on a page."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from phcle.answers import Cell, Explanation
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.datasets.imagenet1k import ImageNet1K
+from phcle.datasets import ImageNet1K
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.summary import summarise
 from phcle.report.hierarchy_branches import branches_of
