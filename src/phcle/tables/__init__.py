@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from phcle.contexts.readers.ontologies import from_owl, from_skos
     from phcle.contexts.readers.table_files import Reading, open_table
     from phcle.contexts.readers.word_vectors import read_word_vectors
-    from phcle.uses.completion_files import write_cells
+    from phcle.embedding.export import write_cells
     from phcle.uses.table_filling import fill_table
 
 __all__ = [
@@ -52,6 +52,6 @@ __getattr__ = lazy_names(
         "open_table": "phcle.contexts.readers.table_files",
         "read_contexts": "phcle.contexts.readers.files_to_contexts",
         "read_word_vectors": "phcle.contexts.readers.word_vectors",
-        "write_cells": "phcle.uses.completion_files",
+        "write_cells": "phcle.embedding.export",
     },
 )

@@ -41,8 +41,14 @@ from phcle.contexts.readers.source_files import (
 )
 from phcle.contexts.readers.table_files import Reading, open_table, read_synonyms
 from phcle.embedding import LabelEmbedding
-from phcle.errors import ContextError, ContextWarning, did_you_mean, some
-from phcle.uses.node_names import NodeNames
+from phcle.embedding.labels import Labels
+from phcle.errors import (
+    ContextError,
+    ContextWarning,
+    UnknownLabelError,
+    did_you_mean,
+    some,
+)
 
 
 def read_new_contexts(
@@ -205,10 +211,10 @@ def _read(
         spelled.update({(file.path.name, x): label for x, label in known.items()})
         edges = [(child, parent) for child, parent in edges if child in new]
         children = {child for child, _ in edges}
-        nodes = NodeNames(embedding, tree)
+        nodes = embedding.nodes(tree)
         with errors_name(file.path):
             edges = [
-                (child, parent if parent in children else nodes.node_called(parent))
+                (child, parent if parent in children else parent_called(nodes, parent))
                 for child, parent in edges
             ]
         context = RelationalContext.from_hierarchy(edges, name=file.name)
@@ -224,6 +230,29 @@ def _read(
     if isinstance(read, RelationalContext) and read.hierarchy is None:
         return _of_new_labels(read, embedding, file), summary
     return read, summary
+
+
+def parent_called(nodes: Labels, text: str) -> str:
+    """Find the parent of a new label.
+
+    Parameters
+    ----------
+    nodes : Labels
+        Nodes of the taxonomy.
+    text : str
+        A node's id or readable name.
+
+    Returns
+    -------
+    str
+        The node's id; an unknown one is refused.
+    """
+    try:
+        return nodes.resolve(text)
+    except UnknownLabelError as error:
+        raise ContextError(
+            f"the parent {error} Name a known node, or give it a parent too."
+        ) from error
 
 
 def _known_spellings(
