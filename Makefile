@@ -68,6 +68,7 @@ bench: $(VENV)/dev
 fuzz: $(VENV)/dev
 	$(PIP) atheris
 	$(BIN)/python tools/fuzz_readers.py --seconds 180
+	$(BIN)/python tools/fuzz_readers.py --forged 20000
 
 # Known weaknesses of the pinned versions; asks a public database, so it needs the network.
 audit: $(VENV)/bin/python

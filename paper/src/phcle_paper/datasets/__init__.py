@@ -2,7 +2,7 @@
 
 from phcle_paper.datasets.apy import AnnotatedObjects, load_apy, load_apy_objects
 from phcle_paper.datasets.awa import load_awa, load_awa_word_vectors
-from phcle_paper.datasets.classes import ClassAttributes
+from phcle_paper.datasets.classes import AnnotatedImages, ClassAttributes
 from phcle_paper.datasets.paper_splits import (
     APY_PAPER,
     AWA_CORRECTED,
@@ -21,6 +21,7 @@ __all__ = [
     "AWA_CORRECTED",
     "AWA_PAPER",
     "WORDNET_FOLDER",
+    "AnnotatedImages",
     "AnnotatedObjects",
     "ClassAttributes",
     "PaperSplit",

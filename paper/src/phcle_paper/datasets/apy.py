@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
-from phcle.datasets import ImageData, read_array
 from phcle.errors import FileError, did_you_mean
+from phcle.images import read_array
+from phcle_paper.datasets.classes import AnnotatedImages
 from phcle_paper.datasets.releases import APY
 from phcle_paper.reading import numbered_lines
 
@@ -72,7 +73,7 @@ def load_apy(folder: str | Path) -> AnnotatedObjects:
     )
 
 
-def load_apy_objects(folder: str | Path) -> ImageData:
+def load_apy_objects(folder: str | Path) -> AnnotatedImages:
     """Features of single objects, with their own attributes.
 
     Reads `voc2008_objects.npy` (features), `voc2008_objects.tsv` (annotation file,
@@ -105,7 +106,7 @@ def load_apy_objects(folder: str | Path) -> ImageData:
     labels = np.array([cells[2] for _, cells in rows])
     classes = tuple(dict.fromkeys(labels.tolist()))
     means = [attributes[labels == x].mean(axis=0) for x in classes]
-    return ImageData(
+    return AnnotatedImages(
         name="aPY objects",
         features=features,
         labels=labels,

@@ -24,7 +24,7 @@ from phcle import PHCLE
 from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.embedding import LabelEmbedding
 from phcle.errors import OptionError, PhcleWarning, check_choice
-from phcle.images import ZeroShotTask, compare, evaluate, resplits
+from phcle.images import ZeroShotTask, resplits
 from phcle_paper.baselines import (
     attribute_embedding,
     concatenated_embedding,
@@ -35,6 +35,7 @@ from phcle_paper.baselines import (
 )
 from phcle_paper.baselines.reduction import with_spectrum
 from phcle_paper.tables.image_benchmarks import ImageBenchmark, load_benchmark, thinned
+from phcle_paper.tables.paired_splits import compare, evaluate_variants
 from phcle_paper.tables.saved_results import SavedResults, digest_of
 from phcle_paper.tables.settings import searches_of
 
@@ -240,8 +241,8 @@ def _scores(
                 variants = dict(_variants(settings, dataset, plan, partial))
                 embeddings[f"{share}/{name}"] = variants
         searches = searches_of(settings.classifiers)
-        frame = evaluate(
-            embeddings, searches, [task], n_validation=settings.n_validation
+        frame = evaluate_variants(
+            embeddings, searches, task, n_validation=settings.n_validation
         )
     found = []
     for row in frame.to_dict("records"):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from phcle.datasets import ImageData
 from phcle.errors import ContextError
+from phcle.images import ImageData
 
 
 def make(**changes):
@@ -18,10 +18,9 @@ def make(**changes):
     return ImageData(**{**parts, **changes})
 
 
-def test_classes_and_counts_are_in_order_of_appearance():
+def test_classes_are_in_order_of_appearance():
     data = make()
     assert data.classes == ("dog", "cat", "fish")
-    assert data.n_images == {"dog": 2, "cat": 1, "fish": 1}
     assert data.features.dtype == np.float32
 
 
@@ -46,13 +45,3 @@ def test_a_feature_that_is_not_finite_is_named_by_its_image():
     features[1, 1] = np.nan
     with pytest.raises(ContextError, match=r"image 1 .*'cat'"):
         make(features=features)
-
-
-def test_a_class_cannot_be_seen_and_unseen():
-    with pytest.raises(ContextError, match="'cat' is in both"):
-        make(splits={"seen": ("dog", "cat"), "unseen": ("cat",)})
-
-
-def test_locations_must_be_rows():
-    with pytest.raises(ContextError, match=r"from 0 to 3\. Got 1 to 4"):
-        make(locations={"train": np.array([1, 4])})
