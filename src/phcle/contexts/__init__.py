@@ -8,12 +8,10 @@
   outside the two packages asks which kind a context is; `kinds` lists them for storage;
 - `terms`: how the solver uses a context; `column_update` updates the vectors of
   columns; `alignment` joins contexts by label;
-- `masked`, `full_rows`, `matrices`: matrices with missing values, rows without missing
-  values, and conversions of matrices;
+- `gaps`, `matrices`: the matrix with unknown cells, and conversions of matrices;
 - `labels`, `name_arrays`: conversion and checks of user input.
 
-Modules here may import `errors`, `files`, `backends` and each other. A context that is
-made from a frame, or from cells of a table, reads them with `tables`.
+Modules here may import `errors`, `files`, `backends` and each other.
 
 The classes load when they are first used, because the command line lists the kinds of
 files without loading NumPy.

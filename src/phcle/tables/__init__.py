@@ -25,11 +25,11 @@ from phcle.lazy_names import lazy_names
 if TYPE_CHECKING:
     from phcle.contexts.readers.ontologies import from_owl, from_skos
     from phcle.contexts.readers.word_vectors import read_word_vectors
+    from phcle.embedding.export import write_cells
     from phcle.tables.files import read_contexts
     from phcle.tables.folders import guess_files
     from phcle.tables.matching import LabelSource, match_labels
     from phcle.tables.reader import Reading, open_table
-    from phcle.uses.completion_files import write_cells
     from phcle.uses.table_filling import fill_table
 
 __all__ = [
@@ -59,6 +59,6 @@ __getattr__ = lazy_names(
         "open_table": "phcle.tables.reader",
         "read_contexts": "phcle.tables.files",
         "read_word_vectors": "phcle.contexts.readers.word_vectors",
-        "write_cells": "phcle.uses.completion_files",
+        "write_cells": "phcle.embedding.export",
     },
 )

@@ -93,7 +93,7 @@ def complete_table(
             why=False,
         )
         for cell in cells:
-            if context_of[cell.column] == cell.context:
+            if context_of[cell.column] == cell.context and cell.value is not None:
                 yield cell.label, cell.column, cell.value
 
     return fill_table(
