@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from phcle.contexts.readers.ontologies import from_owl, from_skos
     from phcle.contexts.readers.table_files import Reading, open_table
     from phcle.contexts.readers.word_vectors import read_word_vectors
+    from phcle.tables.fill import fill_table
     from phcle.uses.completion_files import write_cells
-    from phcle.uses.table_filling import fill_table
 
 __all__ = [
     "LabelSource",
@@ -44,7 +44,7 @@ __getattr__ = lazy_names(
     {
         "LabelSource": "phcle.contexts.label_matching",
         "Reading": "phcle.contexts.readers.table_files",
-        "fill_table": "phcle.uses.table_filling",
+        "fill_table": "phcle.tables.fill",
         "from_owl": "phcle.contexts.readers.ontologies",
         "from_skos": "phcle.contexts.readers.ontologies",
         "guess_files": "phcle.contexts.readers.guessed_files",

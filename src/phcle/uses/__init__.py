@@ -5,8 +5,7 @@ Each module is one use of a `LabelEmbedding`:
 - `neighbour_table`: the nearest labels from a table, and labels whose neighbours
   differ between two embeddings;
 - `attribute_search`: labels that have some attributes and lack others;
-- `completion_files`, `table_filling`, `raw_tables`: completed cells in files, and in a
-  user's own table;
+- `completion_files`: completed cells in files;
 - `node_names`: nodes of a taxonomy by their readable names;
 - `clusters`, `cluster_names`, `similarity_heatmap`: groups of labels, their names and
   their picture;

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from datetime import datetime
 from functools import cached_property
 
-from phcle.contexts.descriptive.column_reading import TICKS, TRUTH
+from phcle.contexts.descriptive.column_reading import TICKS
 from phcle.contexts.descriptive.date_notations import (
     TURN,
     day_first_vote,
@@ -25,23 +25,19 @@ from phcle.embedding.cell_texts import DIGITS, number_text, value_text
 
 Value = float | bool | str
 
-OPPOSITE = {
-    "ja": "nein",
-    "oui": "non",
-    "y": "n",
-    "t": "f",
-    "on": "off",
-    "true": "false",
-    "1": "0",
-    "1.0": "0.0",
-    "s\u00ed": "no",
-    "si": "no",
-    "yes": "no",
-}
-"""How "no" is written in a column that says "yes" so; of several, the last is usual."""
+PAIRS = [
+    *(("1", "0"), ("1.0", "0.0"), ("y", "n"), ("t", "f"), ("on", "off")),
+    *(("true", "false"), ("ja", "nein"), ("oui", "non"), ("s\u00ed", "no")),
+    *(("si", "no"), ("yes", "no")),
+]
+"""How columns write yes and no; of several, the last is usual."""
 
-FULL_NAMES = [name.lower() for name in calendar.month_name]
-SHORT_NAMES = [name.lower() for name in calendar.month_abbr]
+NO_OF, YES_OF = dict(PAIRS), {no: yes for yes, no in PAIRS}
+
+MONTHS = [
+    [name.lower() for name in names]
+    for names in (calendar.month_name, calendar.month_abbr)
+]
 
 
 class ColumnSpelling:
@@ -57,11 +53,9 @@ class ColumnSpelling:
     """
 
     def __init__(self) -> None:
-        self.truths: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
-        self.ticks: Counter[str] = Counter()
+        self.seen: Counter[str] = Counter()
         self.numbers = _NumberSpelling()
         self.dates = _DateSpelling()
-        self.n_seen = 0
 
     def see(self, text: str) -> None:
         """Take note of a known cell.
@@ -71,15 +65,8 @@ class ColumnSpelling:
         text : str
             The cell.
         """
-        self.n_seen += 1
-        lowered = text.lower()
-        truth = TRUTH.get(lowered, {"0": 0, "1": 1, "0.0": 0, "1.0": 1}.get(text))
-        if truth is not None:
-            self.truths[bool(truth)][text] += 1
-        elif lowered in TICKS:
-            self.ticks[text] += 1
-        notation = notation_of(text)
-        if notation is not None:
+        self.seen[text] += 1
+        if (notation := notation_of(text)) is not None:
             self.numbers.see(notation)
         elif (found := layout_of(text)) is not None:
             self.dates.see(*found)
@@ -103,22 +90,21 @@ class ColumnSpelling:
             return value
         if not math.isfinite(value):
             return ""
-        if self.dates.n_seen > self.n_seen / 2:
+        if self.dates.n_seen > self.seen.total() / 2:
             return self.dates.text(value)
         return self.numbers.text(value)
 
     def _truth(self, value: bool) -> str:
         """The most common spelling; the opposite of the other one; or yes and no."""
-        if self.n_seen and self.ticks.total() == self.n_seen:
-            return self.ticks.most_common(1)[0][0] if value else ""
-        own, other = self.truths[value], self.truths[not value]
-        if own:
-            return own.most_common(1)[0][0]
-        if not other:
-            return value_text(value)
-        pairs = OPPOSITE if not value else {no: yes for yes, no in OPPOSITE.items()}
-        seen = other.most_common(1)[0][0]
-        found = pairs.get(seen.lower(), value_text(value))
+        common = [text for text, _ in self.seen.most_common()]
+        if common and all(text.lower() in TICKS for text in common):
+            return common[0] if value else ""
+        own, other = (NO_OF, YES_OF) if value else (YES_OF, NO_OF)
+        for text in common:
+            if text.lower() in own:
+                return text
+        seen = next((text for text in common if text.lower() in other), "x")
+        found = other.get(seen.lower(), value_text(value))
         if seen.isupper():
             return found.upper()
         return found.capitalize() if seen[0].isupper() else found
@@ -128,23 +114,20 @@ class _NumberSpelling:
     """How a column writes numbers: what stands around them, and their digits."""
 
     def __init__(self) -> None:
-        self.around: dict[bool, Counter[tuple[str, str]]] = {
-            False: Counter(),
-            True: Counter(),
-        }
-        self.shapes: Counter[str] = Counter()  # digits as 0, such as 0.000,00
+        self.around: dict[bool, Counter[tuple[str, str]]] = defaultdict(Counter)
+        self.shapes: set[str] = set()  # digits as 0, such as 0.000,00
         self.marks: set[str] = set()
         self.exponents: Counter[str] = Counter()
+        self.widths: set[int] = set()  # of whole numbers with leading zeros
         self.has_zero = False
-        self.widths: Counter[int] = Counter()  # of whole numbers with leading zeros
 
     def see(self, notation: Notation) -> None:
         """Take note of a number."""
         self.marks |= {notation.mark} - {""}
-        self.shapes[re.sub(r"\d", "0", notation.digits)] += 1
+        self.shapes.add(re.sub(r"\d", "0", notation.digits))
         self.exponents[notation.exponent] += 1
         if re.fullmatch(r"0\d+", notation.digits):
-            self.widths[len(notation.digits)] += 1
+            self.widths.add(len(notation.digits))
         if re.search(r"[^\W0]", notation.digits):
             self.around[notation.is_negative][notation.before, notation.after] += 1
         else:  # zero has no sign, so it does not tell where one stands
@@ -159,31 +142,42 @@ class _NumberSpelling:
 
     def _around(self, is_negative: bool) -> tuple[str, str]:
         """The sign, currency and unit, if all cells agree on them but for spaces."""
+        sign = "-" * is_negative
         if self.around[is_negative]:
-            return _agreed(self.around[is_negative], ("-" * is_negative, ""))
+            return _agreed(self.around[is_negative], (sign, ""))
         before, after = _agreed(self.around[not is_negative], ("", ""))
         if "(" in before:
             after = after.removesuffix(")")
-        bare = re.sub(r"[+\-\u2212(]", "", before).lstrip()
-        return "-" * is_negative + bare, after
+        return sign + re.sub(r"[+\-\u2212(]", "", before).lstrip(), after
 
     def _digits(self, size: float) -> str:
         """The digits of a number that is not negative."""
-        if "" not in self.exponents and self.exponents:
+        if self.exponents and "" not in self.exponents:
             return self._with_exponent(size)
         if not self.shapes or len(self.exponents) > 1 or len(self.marks) > 1:
             return number_text(size).replace(".", self._mark)
-        fewest, most = min(self._decimals), max(self._decimals)
+        fewest, most = self._decimals
         if size and most and not self.has_zero and not float(f"{size:.{most}f}"):
             # Too small for the column, and yet no zero.
             return number_text(size, 1).replace(".", self._mark)
-        decimals = most if fewest == most else min(most, _decimals_for(size))
-        whole, _, fraction = f"{size:.{decimals}f}".partition(".")
-        if fewest < most:
-            fraction = fraction.rstrip("0")
+        if fewest < most and size:  # the usual number of significant digits
+            most = min(most, max(DIGITS - 1 - math.floor(math.log10(size)), 0))
+        whole, fraction = self._parts(f"{size:.{most}f}")
         if len(self.widths) == 1:
-            whole = whole.zfill(next(iter(self.widths)))
-        return self._joined(self._grouped(whole), fraction)
+            whole = whole.zfill(*self.widths)
+        return self._grouped(whole) + fraction
+
+    def _with_exponent(self, size: float) -> str:
+        """With an exponent like the others: `1.20E-9`, `3e+05`."""
+        fewest, most = self._decimals
+        decimals = most if fewest == most else min(most, DIGITS - 1)
+        digits, _, power = f"{size:.{decimals}e}".partition("e")
+        seen = self.exponents.most_common(1)[0][0]
+        plus = "+" if any("+" in x for x in self.exponents) else ""
+        sign = "-" if power[0] == "-" else plus
+        width = min(len(x.lstrip("eE+-")) for x in self.exponents)
+        shown = f"{abs(int(power)):0{width}d}"
+        return f"{''.join(self._parts(digits))}{seen[0]}{sign}{shown}"
 
     @cached_property
     def _mark(self) -> str:
@@ -191,44 +185,28 @@ class _NumberSpelling:
         return "," if self.marks == {","} else "."
 
     @cached_property
-    def _decimals(self) -> list[int]:
-        """How many decimals the numbers have."""
-        return [len(shape.partition(self._mark)[2]) for shape in self.shapes]
+    def _decimals(self) -> tuple[int, int]:
+        """The fewest and the most decimals of a number."""
+        found = [len(shape.partition(self._mark)[2]) for shape in self.shapes]
+        return min(found), max(found)
 
-    def _joined(self, whole: str, fraction: str) -> str:
-        return f"{whole}{self._mark}{fraction}" if fraction else whole
+    def _parts(self, number: str) -> tuple[str, str]:
+        """The digits before the mark, and the mark with those behind it."""
+        whole, _, fraction = number.partition(".")
+        if len({*self._decimals}) > 1:
+            fraction = fraction.rstrip("0")
+        return whole, self._mark * bool(fraction) + fraction
 
     def _grouped(self, whole: str) -> str:
         """With the sign of thousands that all large numbers of the column have."""
         wholes = [shape.partition(self._mark)[0] for shape in self.shapes]
         large = [x for x in wholes if x.count("0") > 3]
         signs = {sign for x in large for sign in x if sign != "0"}
-        if len(signs) != 1 or len(whole) < 4:
-            return whole
-        sign = signs.pop()
-        if not all(re.fullmatch(rf"0{{1,3}}({re.escape(sign)}000)+", x) for x in large):
+        sign = signs.pop() if len(signs) == 1 else ""
+        form = rf"0{{1,3}}({re.escape(sign)}000)+"
+        if len(whole) < 4 or not (sign and all(re.fullmatch(form, x) for x in large)):
             return whole
         return f"{int(whole):,}".replace(",", sign)
-
-    def _with_exponent(self, size: float) -> str:
-        """With an exponent like the others: `1.20E-9`, `3e+05`."""
-        fewest, most = min(self._decimals), max(self._decimals)
-        decimals = most if fewest == most else min(most, DIGITS - 1)
-        digits, _, power = f"{size:.{decimals}e}".partition("e")
-        whole, _, fraction = digits.partition(".")
-        if fewest < most:
-            fraction = fraction.rstrip("0")
-        seen = self.exponents.most_common(1)[0][0]
-        plus = "+" if any("+" in x for x in self.exponents) else ""
-        sign = "-" if int(power) < 0 else plus
-        width = min(len(x.lstrip("eE+-")) for x in self.exponents)
-        shown = f"{abs(int(power)):0{width}d}"
-        return f"{self._joined(whole, fraction)}{seen[0]}{sign}{shown}"
-
-
-def _decimals_for(size: float) -> int:
-    """How many decimals show the usual number of significant digits."""
-    return max(DIGITS - 1 - math.floor(math.log10(size)), 0) if size else 0
 
 
 def _agreed(
@@ -253,10 +231,10 @@ class _DateSpelling:
         self.n_seen += 1
         self.layouts.add(layout)
         self.votes.add(day_first_vote(parts))
-        for name in parts.keys() & {"first", "second", "month", "day", "hour", "name"}:
-            self.parts[name].add(parts[name])
-        if "seconds" in parts:
-            self.parts["seconds"].add(re.sub(r"\d", "0", parts["seconds"]))
+        for name, part in parts.items():
+            self.parts[name].add(
+                re.sub(r"\d", "0", part) if name == "seconds" else part
+            )
 
     def text(self, value: float) -> str:
         """Write a date as all others are; like 2021-12-31 if they differ."""
@@ -264,55 +242,45 @@ class _DateSpelling:
         plain = moment.date().isoformat()
         if len(self.layouts) != 1:
             return plain
-        layout = next(iter(self.layouts))
-        parts = self._parts_of(moment)
+        (layout,) = self.layouts
+        name = self._month_name(moment.month)
         is_sure = (
-            ("{name}" not in layout or parts["name"] != "")
+            (name or "{name}" not in layout)
             and ("{first}" not in layout or len(self.votes - {None}) == 1)
             and ("{short}" not in layout or 0 <= moment.year - 1900 - TURN < 100)
         )
-        return layout.format(**parts) if is_sure else plain
+        return layout.format(name=name, **self._numbers(moment)) if is_sure else plain
 
-    def _parts_of(self, moment: datetime) -> dict[str, str]:
-        """The parts of a date, with leading zeros and names as in the other cells."""
-        parts = {
+    def _numbers(self, moment: datetime) -> dict[str, str]:
+        """The numbers of a date, with leading zeros as in the other cells."""
+        ordered = [moment.month, moment.day]
+        first, second = ordered[::-1] if True in self.votes else ordered
+        found = {
             "year": f"{moment.year:04d}",
             "short": f"{moment.year % 100:02d}",
             "minute": f"{moment.minute:02d}",
             "seconds": min(self.parts["seconds"], default=""),
-            "ordinal": _ordinal(moment.day),
-            "name": self._month_name(moment.month),
+            "ordinal": {1: "st", 2: "nd", 3: "rd"}.get(moment.day % 10, "th"),
         }
-        day_first = True in self.votes
+        if 11 <= moment.day <= 13:
+            found["ordinal"] = "th"
         for name, number in (
-            ("day", moment.day),
-            ("month", moment.month),
-            ("first", moment.day if day_first else moment.month),
-            ("second", moment.month if day_first else moment.day),
-            ("hour", moment.hour),
+            *(("day", moment.day), ("month", moment.month), ("hour", moment.hour)),
+            *(("first", first), ("second", second)),
         ):
             seen = self.parts[name]
             has_zeros = any(x[0] == "0" for x in seen) or all(len(x) > 1 for x in seen)
-            parts[name] = f"{number:02d}" if has_zeros else str(number)
-        return parts
+            found[name] = f"{number:02d}" if has_zeros else str(number)
+        return found
 
     def _month_name(self, month: int) -> str:
         """The name of a month; empty if the column uses long and short ones."""
         seen = self.parts["name"]
-        fitting = [
-            names
-            for names in (FULL_NAMES, SHORT_NAMES)
-            if all(x.lower() in names for x in seen)
-        ]
+        lowered = {name.lower() for name in seen}
+        fitting = [names for names in MONTHS if lowered <= {*names}]
         if len(fitting) != 1:  # May is both
             return ""
         name = fitting[0][month]
         if all(map(str.isupper, seen)):
             return name.upper()
         return name if all(map(str.islower, seen)) else name.capitalize()
-
-
-def _ordinal(day: int) -> str:
-    if 11 <= day <= 13:
-        return "th"
-    return {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
