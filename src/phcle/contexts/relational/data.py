@@ -564,7 +564,7 @@ class RelationalContext(Context):
         """
         labels, counts = annotation_tables.count_annotation_table(
             source,
-            name=name,
+            name=f"context {name!r}",
             item=item,
             label=label,
             memory=memory,
