@@ -92,7 +92,9 @@ def check_is_file(path: Path) -> None:
 
 @contextmanager
 def naming(
-    path: Path, problem: str, errors: type[Exception] = OSError
+    path: Path,
+    problem: str,
+    errors: type[Exception] | tuple[type[Exception], ...] = OSError,
 ) -> Iterator[None]:
     """Let errors of a `with` block name the file.
 
@@ -102,7 +104,7 @@ def naming(
         The file.
     problem : str
         What to say about the file, before the reason.
-    errors : type, default OSError
+    errors : type or tuple of types, default OSError
         Errors that become a `FileError`.
 
     Yields

@@ -26,7 +26,7 @@ from phcle.contexts.readers.source_files import errors_name
 from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.errors import ContextError, FileError, some
-from phcle.files.reading import most_unpacked
+from phcle.files.reading import naming
 from phcle.optional_imports import import_optional
 
 FORMATS = {
@@ -42,10 +42,12 @@ FORMATS = {
 OBO_DEFINITION = "http://purl.obolibrary.org/obo/IAO_0000115"
 OBO_SYNONYM = "http://www.geneontology.org/formats/oboInOwl#hasExactSynonym"
 
-ENTITY_USE = re.compile(r"&([^&;\s#]+);")
 NESTED_ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)")
 """A reference to another entity in the value of an entity. Entities within entities
 grow by powers: ten lines can stand for gigabytes."""
+
+SAFE_EXPAT = 2, 4
+"""The version of Python's XML parser from which on it refuses entities that grow."""
 
 LOG_LEVEL = threading.Lock()
 """Held while rdflib's messages are off."""
@@ -251,17 +253,18 @@ def _graph(source: Any, name: str | None) -> tuple[Any, str]:
     if format == "xml" and not text.lstrip("\ufeff \t\r\n").startswith("<"):
         format = "turtle"  # .owl may be either
     if format == "json-ld":
-        _refuse_remote_contexts(text, path)
+        _check_json(text, path)
     if format == "xml":
-        _refuse_entity_bombs(text, path)
-    try:
-        with warnings.catch_warnings(), _quiet_rdflib():
-            # rdflib's own parsers use deprecated parts of rdflib.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            graph = rdflib.Graph().parse(data=text, format=format)
-    except Exception as error:  # every format has errors of its own
-        first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise FileError(f"{path}: cannot be read as {format} ({first}).") from error
+        _check_xml(text, path)
+    # Every format has errors of its own.
+    with (
+        naming(path, f"cannot be read as {format}", Exception),
+        warnings.catch_warnings(),
+        _quiet_rdflib(),
+    ):
+        # rdflib's own parsers use deprecated parts of rdflib.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        graph = rdflib.Graph().parse(data=text, format=format)
     return graph, name or path.stem
 
 
@@ -281,16 +284,11 @@ def _quiet_rdflib() -> Iterator[None]:
             logger.setLevel(level)
 
 
-class _DocumentStarts(Exception):
-    """Ends the parsing of an XML file after its declarations."""
-
-
-def _refuse_entity_bombs(text: str, path: Path) -> None:
-    """Refuse XML entities that refer to others, or that grow the text too much.
+def _check_xml(text: str, path: Path) -> None:
+    """Refuse entities that grow, before rdflib joins them piece by piece.
 
     Ontology editors declare an entity for each namespace, so plain ones are allowed.
     """
-    lengths: dict[str, int] = {}
 
     def declared(name: str, is_parameter: bool, value: str | None, *_: Any) -> None:
         if is_parameter or value is None or NESTED_ENTITY.search(value):
@@ -298,50 +296,35 @@ def _refuse_entity_bombs(text: str, path: Path) -> None:
                 f"{path}: declares the XML entity {name[:40]!r} from a file or from "
                 "other entities; save it without entities."
             )
-        lengths[name] = len(value)
 
-    def started(*_: Any) -> None:
-        raise _DocumentStarts
-
+    if expat.version_info < SAFE_EXPAT:
+        raise FileError(
+            f"{path}: this Python has {expat.EXPAT_VERSION}, which does not refuse "
+            "entities that grow without end; 2.4 and later do, so update Python."
+        )
     parser = expat.ParserCreate()
     parser.EntityDeclHandler = declared
-    # Both: the first element may use entities, and there may be no declarations.
-    parser.EndDoctypeDeclHandler = started
-    parser.StartElementHandler = started
-    try:
+    with naming(path, "cannot be read as xml", expat.ExpatError):
         parser.Parse(text.encode(), True)
-    except _DocumentStarts:
-        used = Counter(ENTITY_USE.findall(text))
-        grown = sum(lengths[name] * used[name] for name in lengths)
-        if grown > most_unpacked(len(text)):
-            raise FileError(
-                f"{path}: its XML entities expand {len(text):,} characters to "
-                f"{grown:,}; save it without entities."
-            ) from None
-    except expat.ExpatError as error:
-        raise FileError(f"{path}: cannot be read as xml ({error}).") from error
 
 
-def _refuse_remote_contexts(text: str, path: Path) -> None:
+def _check_json(text: str, path: Path) -> None:
     """Refuse JSON-LD that would make rdflib download something."""
-    try:
-        queue: list[Any] = [json.loads(text)]
-    except (ValueError, RecursionError) as error:
-        raise FileError(f"{path}: is not JSON ({error}).") from error
-    for part in queue:  # grows while we walk it
-        if isinstance(part, list):
-            queue += part
-        if not isinstance(part, dict):
-            continue
-        queue += part.values()
+
+    def check(part: dict[str, Any]) -> None:
         given = part.get("@context")
-        listed = given if isinstance(given, list) else [given]
-        for address in [*listed, part.get("@import")]:
+        for address in (
+            *(given if isinstance(given, list) else [given]),
+            part.get("@import"),
+        ):
             if isinstance(address, str):
                 raise FileError(
                     f"{path}: its context {address!r} lies elsewhere, and nothing is "
                     "fetched; put the context itself into the file."
                 )
+
+    with naming(path, "is not JSON", (ValueError, RecursionError)):
+        json.loads(text, object_hook=check)
 
 
 FEW_TEXTS = 50
@@ -372,16 +355,9 @@ class Thesaurus:
     """
 
     name: str
-    edges: tuple[tuple[str, str], ...]
-    names: Mapping[str, str] = field(default_factory=dict)
-    texts: Mapping[str, str] = field(default_factory=dict)
-
-    def __repr__(self) -> str:
-        nodes = {end for edge in self.edges for end in edge}
-        return (
-            f"Thesaurus({self.name!r}: {len(nodes)} nodes, {len(self.edges)} edges, "
-            f"{len(self.texts)} texts)"
-        )
+    edges: tuple[tuple[str, str], ...] = field(repr=False)
+    names: Mapping[str, str] = field(default_factory=dict, repr=False)
+    texts: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def beyond(self, known: Container[str]) -> Thesaurus:
         """Return the part about nodes that are not known yet.
@@ -416,11 +392,6 @@ class Thesaurus:
         RelationalContext
             The context, with the name of the thesaurus unless `name` is given.
         """
-        if not self.edges:
-            raise ContextError(
-                f"{self.name!r} has no node above another, so it is no taxonomy; "
-                "check that it states broader or narrower terms."
-            )
         return RelationalContext.from_hierarchy(
             self.edges, **{"name": self.name, **options}
         )
@@ -438,8 +409,6 @@ class Thesaurus:
         DescriptiveContext
             The context, named after the thesaurus unless `name` is given.
         """
-        if not self.texts:
-            raise ContextError(f"{self.name!r} has no text about any of its nodes.")
         own = {"name": f"{self.name} texts", **options}
         return DescriptiveContext.from_texts(self.texts, **own)
 
