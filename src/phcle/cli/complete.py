@@ -162,20 +162,18 @@ def complete(
         _write_or_show(embedding, found, SUSPICIOUS, chosen, out, as_json=as_json)
         return
     if wide is not None and out is not None:
-        with progress_bar("filling", "labels") as progress:
-            answer = complete_table(
-                embedding,
-                wide,
-                out,
-                labels=chosen,
-                columns=columns,
-                contexts=contexts,
-                min_confidence=min_confidence,
-                fill_markers=fill_markers,
-                decisions=decided,
-                progress=progress,
-                reading=reading_of(given),
-            )
+        answer = complete_table(
+            embedding,
+            wide,
+            out,
+            labels=chosen,
+            columns=columns,
+            contexts=contexts,
+            min_confidence=min_confidence,
+            fill_markers=fill_markers,
+            decisions=decided,
+            reading=reading_of(given),
+        )
         show(answer, _show_filled, as_json=as_json)
     else:
         cells = completed_cells(

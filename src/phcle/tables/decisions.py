@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -15,15 +15,12 @@ from phcle.contexts.readers.table_files import open_table
 from phcle.embedding.cell_texts import value_text
 from phcle.embedding.complete import completable
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import FileError, did_you_mean
+from phcle.errors import ContextError, PhcleError, check_choice
 
 TITLES = ("kind", "label", "context", "column", "value", "decision")
 """Columns that a file of decisions must have; it may have others."""
 
-GAP = "gap"
-KINDS = (GAP, "suspicious")
-DECISIONS = ("accept", "reject")
-FORMS = {"number": "a number", "truth": "yes or no", "tag": "yes or no"}
+NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d{1,2})?")
 
 Key = tuple[str, str, str]
 """Label, context and column of a cell."""
@@ -35,36 +32,15 @@ class Decisions:
 
     Attributes
     ----------
-    accepted : mapping
-        Cells with a value that was accepted or changed, by label, context and column.
-    refused : frozenset
-        Gaps that stay unknown.
+    cells : mapping
+        Cells with the value that was accepted, or changed, by label, context and
+        column; None for a gap that stays unknown.
     corrected : frozenset
-        Those of `accepted` that were known: their old values are replaced.
+        Those that were known: their old values are replaced.
     """
 
-    accepted: Mapping[Key, CompletedCell] = field(default_factory=dict)
-    refused: frozenset[Key] = frozenset()
+    cells: Mapping[Key, CompletedCell | None] = field(default_factory=dict)
     corrected: frozenset[Key] = frozenset()
-
-    def changed(self, context_of: Mapping[str, str]) -> set[tuple[str, str]]:
-        """Find the known cells of a table that get another value.
-
-        Parameters
-        ----------
-        context_of : mapping from str to str
-            Contexts by the titles of the table's columns.
-
-        Returns
-        -------
-        set of (str, str)
-            Labels and titles.
-        """
-        return {
-            (label, title)
-            for label, context, title in self.corrected
-            if context_of.get(title) == context
-        }
 
     def applied(
         self, cells: Iterable[CompletedCell], **chosen: Collection[str] | None
@@ -85,17 +61,18 @@ class Decisions:
             was shown keeps its decimals. Accepted cells that were not predicted, and
             corrected ones, come last.
         """
-        waiting = dict(self.accepted)
+        waiting = dict(self.cells)
         for cell in cells:
-            key = cell.label, cell.context, cell.column
-            own = waiting.pop(key, None)
-            if own is not None and value_text(own.value) != value_text(cell.value):
-                yield replace(own, family=cell.family)
-            elif key not in self.refused:
-                yield cell if own is None else replace(cell, why="accepted")
-        for cell in waiting.values():
-            if all(own is None or getattr(cell, x) in own for x, own in chosen.items()):
-                yield cell
+            own = waiting.pop((cell.label, cell.context, cell.column), cell)
+            if own is not None:
+                is_same = value_text(own.value) == value_text(cell.value)
+                yield cell if is_same else own
+        for own in waiting.values():
+            if own is not None and all(
+                names is None or getattr(own, part) in names
+                for part, names in chosen.items()
+            ):
+                yield own
 
 
 def read_decisions(path: Path, embedding: LabelEmbedding) -> Decisions:
@@ -116,86 +93,60 @@ def read_decisions(path: Path, embedding: LabelEmbedding) -> Decisions:
         gap that is none, are errors that name the line.
     """
     table = open_table(path)
-    for title in TITLES:
-        if title not in table.header:
-            table.fault(
-                None,
-                f"has no column {title!r}; give a file that the explorer's Complete "
-                "page exported.",
-            )
+    for title in {*TITLES} - {*table.header}:
+        export = "give a file that the explorer's Complete page exported."
+        table.fault(None, f"has no column {title!r}; {export}")
     table.raise_faults()
-    found: dict[Key, tuple[str, CompletedCell | None]] = {}
     tables = {context.name: context for context in completable(embedding)}
-    for line, cells in table.rows():
-        row = dict(zip(table.header, cells, strict=True))
+    cells: dict[Key, CompletedCell | None] = {}
+    corrected: set[Key] = set()
+    for line, texts in table.rows():
+        row = dict(zip(table.header, texts, strict=True))
         try:
-            cell = _decided(row, embedding, tables)
-        except FileError as error:
+            key, cell = _decided(row, embedding, tables)
+        except PhcleError as error:
             table.fault(line, str(error))
             continue
-        key = row["label"], row["context"], row["column"]
-        if key in found:
+        if key in cells:
             table.fault(line, "decides about this cell again; remove one.")
-        found[key] = row["kind"], cell
+        if row["kind"] == "gap" or cell is not None:
+            cells[key] = cell
+        if row["kind"] != "gap" and cell is not None:
+            corrected.add(key)
     table.raise_faults()
-    return Decisions(
-        {key: cell for key, (_, cell) in found.items() if cell is not None},
-        frozenset(
-            x for x, (kind, cell) in found.items() if (kind, cell) == (GAP, None)
-        ),
-        frozenset(x for x, (kind, cell) in found.items() if kind != GAP and cell),
-    )
+    return Decisions(cells, frozenset(corrected))
 
 
 def _decided(
     row: Mapping[str, str],
     embedding: LabelEmbedding,
     tables: Mapping[str, PredictingContext],
-) -> CompletedCell | None:
-    """The cell that a row accepts; None if it refuses one."""
-    label, title = row["label"], row["column"]
-    if label not in embedding:
-        hint = did_you_mean(label, embedding.labels)
-        raise FileError(f"the embedding has no label {label!r}.{hint}")
-    table = tables.get(row["context"])
-    fields = {} if table is None else {field.title: field for field in table.fields}
-    if table is None or title not in fields:
-        hint = did_you_mean(title, fields)
-        where = f"context {row['context']!r} that is completed"
-        raise FileError(f"the embedding has no column {title!r} in a {where}.{hint}")
+) -> tuple[Key, CompletedCell | None]:
+    """The cell that a row is about, with the value that it accepts, if it does."""
+    label, title, text = embedding.resolve(row["label"]), row["column"], row["value"]
+    check_choice("kind", row["kind"], ("gap", "suspicious"))
+    check_choice("decision", row["decision"], ("accept", "reject"))
+    check_choice("context", row["context"], tables)
+    table = tables[row["context"]]
+    fields = {each.title: each for each in table.fields}
+    check_choice("column", title, fields)
     is_gap = bool(np.isnan(table.observed_row(label)[fields[title].at.start]))
-    if row["kind"] not in KINDS or row["decision"] not in DECISIONS:
-        raise FileError(
-            f"kind must be {' or '.join(KINDS)} and decision {' or '.join(DECISIONS)}. "
-            f"Got {row['kind']!r} and {row['decision']!r} instead."
+    if is_gap != (row["kind"] == "gap"):
+        raise ContextError(
+            f"{title!r} of {label!r} is {'unknown' if is_gap else 'known'} in this "
+            "embedding; remove the row, or export the decisions again."
         )
-    if is_gap != (row["kind"] == GAP):
-        so = "unknown" if is_gap else "known"
-        raise FileError(
-            f"{title!r} of {label!r} is {so} in this embedding; remove the row, or "
-            "export the decisions from this embedding."
-        )
+    key = label, table.name, title
     if row["decision"] == "reject":
-        return None
+        return key, None
     kind = fields[title].kind
-    value = _value(row["value"], kind)
+    value: float | bool | str | None = text or None
+    if kind != "category":
+        value = {"yes": True, "no": False}.get(text)
+    if kind == "number":
+        value = float(text) if NUMBER.fullmatch(text) else None
     if value is None:
-        form = FORMS.get(kind, "a text")
-        raise FileError(f"value of {title!r} must be {form}. Got {row['value']!r}.")
-    nothing = None, None, None, None
-    return CompletedCell(
-        label, table.name, title, kind, value, *nothing, "decided", None
-    )
-
-
-def _value(text: str, kind: str) -> float | bool | str | None:
-    """A value as the page writes it; None if the column cannot have it."""
-    if kind in ("truth", "tag"):
-        return {"yes": True, "no": False}.get(text)
-    if kind != "number":
-        return text or None
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
+        form = {"number": "a number", "category": "a text"}.get(kind, "yes or no")
+        raise ContextError(f"value of {title!r} must be {form}. Got {text!r} instead.")
+    unknown = None, None, None, None
+    return key, CompletedCell(*key, kind, value, *unknown, "decided", None)

@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from phcle.answers import FilledTable
 from phcle.contexts.readers.table_files import Reading
-from phcle.contexts.unknown_markers import UnknownMarkers
-from phcle.embedding.complete import completed_cells
+from phcle.embedding.complete import completable, completed_cells
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError, OptionError, check_choice, some
 from phcle.files.atomic import write_whole
 from phcle.tables.decisions import Decisions
 from phcle.tables.spelling import ColumnSpelling, Value
 from phcle.tables.writable import WritableTable, open_writable
-
-SOMETIMES = 500
-"""Labels after which the progress is shown again."""
 
 EXAMPLES = 5
 """Labels without a prediction that an answer names."""
@@ -38,7 +34,6 @@ def complete_table(
     min_confidence: float = 0.0,
     fill_markers: bool = False,
     decisions: Decisions | None = None,
-    progress: Callable[[int, int], None] = lambda done, total: None,
     reading: Reading | None = None,
 ) -> FilledTable:
     """Fill the empty cells of a user's table with an embedding's predictions.
@@ -64,8 +59,6 @@ def complete_table(
         Also fill cells that say that they are unknown, such as `n/a`.
     decisions : Decisions, optional
         What somebody accepted, changed or refused; see `read_decisions`.
-    progress : callable, optional
-        Called with the rows done and in total.
     reading : Reading, optional
         How the user wants the table to be read; by default all is found out.
 
@@ -74,10 +67,9 @@ def complete_table(
     FilledTable
         How many cells were filled, and what was left.
     """
-    decisions, reading = decisions or Decisions(), reading or Reading()
-    source = open_writable(table, out, reading)
+    decisions = decisions or Decisions()
+    source = open_writable(table, out, reading or Reading())
     context_of = _contexts_of_titles(embedding, source, columns, contexts)
-    wanted = None if labels is None else set(map(embedding.resolve, labels))
 
     def predict(asked: Sequence[str]) -> Iterator[tuple[str, str, Value]]:
         predicted = completed_cells(
@@ -92,9 +84,14 @@ def complete_table(
             if context_of.get(cell.column) == cell.context:
                 yield cell.label, cell.column, cell.value
 
-    gaps = _Gaps(source, reading.markers, fill_markers, decisions.changed(context_of))
-    gaps.look(list(context_of), embedding.label_spelled, wanted)
-    return gaps.fill(out, predict, progress)
+    changed = {
+        (label, title)
+        for label, context, title in decisions.corrected
+        if context_of.get(title) == context
+    }
+    wanted = None if labels is None else set(map(embedding.resolve, labels))
+    gaps = _Gaps(source, embedding.label_spelled, wanted, fill_markers, changed)
+    return gaps.fill(context_of, out, predict)
 
 
 def _contexts_of_titles(
@@ -104,12 +101,11 @@ def _contexts_of_titles(
     contexts: Sequence[str] | None,
 ) -> dict[str, str]:
     """The columns of a table that are predicted, with their contexts."""
-    found: dict[str, list[str]] = {}
-    for context in embedding.predicting:
-        if contexts is None or context.name in contexts:
-            for own in context.fields:
-                found.setdefault(own.title, []).append(context.name)
     table, titles = source.path, source.header[1:]
+    found: dict[str, list[str]] = {}
+    for context in completable(embedding, contexts):
+        for each in context.fields:
+            found.setdefault(each.title, []).append(context.name)
     for column in columns or ():
         check_choice("--columns", column, titles, str(table))
     chosen = [x for x in titles if x in found and (columns is None or x in columns)]
@@ -118,16 +114,15 @@ def _contexts_of_titles(
             f"{table}: has no column that this embedding predicts. It has "
             f"{some(titles)}; the embedding predicts {some(found)}."
         )
-    context_of = {}
     for title in chosen:
-        names = found[title]
-        if len(names) > 1 and table.stem not in names:
+        if table.stem in found[title]:
+            found[title] = [table.stem]
+        if len(found[title]) > 1:
             raise OptionError(
                 f"{table}: the column {title!r} is in several contexts: "
-                f"{some(names)}; choose one with --context."
+                f"{some(found[title])}; choose one with --context."
             )
-        context_of[title] = table.stem if len(names) > 1 else names[0]
-    return context_of
+    return {title: found[title][0] for title in chosen}
 
 
 def fill_table(
@@ -140,7 +135,6 @@ def fill_table(
     wanted: Collection[str] | None = None,
     fill_markers: bool = False,
     changed: Collection[tuple[str, str]] = (),
-    progress: Callable[[int, int], None] = lambda done, total: None,
     reading: Reading | None = None,
 ) -> FilledTable:
     """Fill the empty cells of a table, whose labels are in its first column.
@@ -168,8 +162,6 @@ def fill_table(
         Also fill cells that say that they are unknown, such as `n/a`.
     changed : collection of (str, str), optional
         Labels and titles of known cells that get the predicted value, too.
-    progress : callable, optional
-        Called with the labels done and in total.
     reading : Reading, optional
         How the user wants the table to be read; by default all is found out.
 
@@ -178,20 +170,9 @@ def fill_table(
     FilledTable
         How many cells were filled, and what was left.
     """
-    reading = reading or Reading()
-    source = open_writable(table, out, reading)
-    gaps = _Gaps(source, reading.markers, fill_markers, changed)
-    gaps.look(titles, label_of, wanted)
-    return gaps.fill(out, predict, progress)
-
-
-class _Gap(NamedTuple):
-    """A cell to be filled, and whether that changes a known value."""
-
-    place: Any
-    label: str
-    title: str
-    is_known: bool
+    source = open_writable(table, out, reading or Reading())
+    gaps = _Gaps(source, label_of, wanted, fill_markers, changed)
+    return gaps.fill(titles, out, predict)
 
 
 @dataclass
@@ -199,25 +180,47 @@ class _Gaps:
     """The gaps of a table, and how its columns write their values."""
 
     source: WritableTable
-    markers: UnknownMarkers
+    label_of: Callable[[str], str | None]
+    wanted: Collection[str] | None
     fill_markers: bool
     changed: Collection[tuple[str, str]]
-    gaps: list[_Gap] = field(default_factory=list)
+    gaps: dict[Any, tuple[str, str]] = field(default_factory=dict)
+    known: set[Any] = field(default_factory=set)
     spellings: dict[str, ColumnSpelling] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
     n_rows: int = 0
     n_markers: int = 0
 
-    def look(
-        self,
-        titles: Collection[str],
-        label_of: Callable[[str], str | None],
-        wanted: Collection[str] | None,
-    ) -> None:
+    def fill(self, titles: Collection[str], out: Path, predict: Predict) -> FilledTable:
+        """Write the table with predicted values in its gaps."""
+        self.spellings = {title: ColumnSpelling() for title in titles}
+        self._look()
+        asked = list(dict.fromkeys(label for label, _ in self.gaps.values()))
+        values = {(label, title): value for label, title, value in predict(asked)}
+        new: dict[Any, tuple[Value, str]] = {}
+        for place, (label, title) in self.gaps.items():
+            value = values.get((label, title), "")
+            if text := self.spellings[title].text(value):
+                new[place] = value, text
+        with write_whole(out) as temporary:
+            self.source.save(temporary, new)
+        n_changed = len(self.known & new.keys())
+        return FilledTable(
+            table=str(self.source.path),
+            file=str(out),
+            rows=self.n_rows,
+            filled=len(new) - n_changed,
+            changed=n_changed,
+            left_empty=len(self.gaps.keys() - new.keys() - self.known),
+            markers=self.n_markers,
+            unknown_rows=len(self.unknown),
+            unknown_labels=tuple(self.unknown[:EXAMPLES]),
+        )
+
+    def _look(self) -> None:
         """Read all rows."""
-        header = self.source.header
-        at = {i: title for i, title in enumerate(header) if i and title in titles}
-        self.spellings = {title: ColumnSpelling() for title in at.values()}
+        header, spellings = self.source.header, self.spellings
+        at = {i: title for i, title in enumerate(header) if i and title in spellings}
         for number, texts, places in self.source.body:
             if not any(texts):
                 continue
@@ -227,61 +230,23 @@ class _Gaps:
                     f"header has {len(header)}; quote a cell that holds the separator."
                 )
             self.n_rows += 1
-            label = label_of(texts[0]) if texts[0] else None
+            label = self.label_of(texts[0]) if texts[0] else None
             if texts[0] and label is None:
                 self.unknown.append(texts[0])
             for i, title in at.items():
-                self._see(texts[i], places[i], title, label, wanted)
+                self._see(texts[i], places[i], label, title)
 
-    def _see(
-        self,
-        text: str,
-        place: Any,
-        title: str,
-        label: str | None,
-        wanted: Collection[str] | None,
-    ) -> None:
+    def _see(self, text: str, place: Any, label: str | None, title: str) -> None:
         """Take note of a cell."""
-        is_known = not self.markers.is_unknown(text)
+        is_known = not self.source.markers.is_unknown(text)
         if is_known:
             self.spellings[title].see(text)
         if label is None or place is None:
             return
         if text and not is_known and not self.fill_markers:
             self.n_markers += 1
-        elif wanted is not None and label not in wanted:
-            return
-        elif not is_known or (label, title) in self.changed:
-            self.gaps.append(_Gap(place, label, title, is_known))
-
-    def fill(
-        self, out: Path, predict: Predict, progress: Callable[[int, int], None]
-    ) -> FilledTable:
-        """Write the table with predicted values in its gaps."""
-        asked = list(dict.fromkeys(gap.label for gap in self.gaps))
-        at = {label: n for n, label in enumerate(asked, 1)}
-        values: dict[tuple[str, str], Value] = {}
-        for label, title, value in predict(asked):
-            if (label, title) not in values and at[label] % SOMETIMES == 0:
-                progress(at[label], len(asked))
-            values[label, title] = value
-        new: dict[Any, tuple[Value, str]] = {}
-        for place, label, title, _ in self.gaps:
-            value = values.get((label, title), "")
-            if text := self.spellings[title].text(value):
-                new[place] = value, text
-        with write_whole(out) as temporary:
-            self.source.save(temporary, new)
-        n_gaps = sum(not gap.is_known for gap in self.gaps)
-        n_filled = sum(gap.place in new for gap in self.gaps if not gap.is_known)
-        return FilledTable(
-            table=str(self.source.path),
-            file=str(out),
-            rows=self.n_rows,
-            filled=n_filled,
-            changed=len(new) - n_filled,
-            left_empty=n_gaps - n_filled,
-            markers=self.n_markers,
-            unknown_rows=len(self.unknown),
-            unknown_labels=tuple(self.unknown[:EXAMPLES]),
-        )
+        elif self.wanted is None or label in self.wanted:
+            if is_known and (label, title) in self.changed:
+                self.known.add(place)
+            if not is_known or place in self.known:
+                self.gaps[place] = label, title

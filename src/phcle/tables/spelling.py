@@ -6,21 +6,16 @@ a number with a point and few digits, a date such as 2021-12-31.
 
 from __future__ import annotations
 
-import calendar
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime
 from functools import cached_property
 
 from phcle.contexts.descriptive.column_reading import TICKS
-from phcle.contexts.descriptive.date_notations import (
-    TURN,
-    day_first_vote,
-    layout_of,
-    moment_of_year,
-)
-from phcle.contexts.descriptive.number_notations import Notation, notation_of
+from phcle.contexts.descriptive.date_notations import layout_of, moment_of_year
+from phcle.contexts.descriptive.number_notations import notation_of
 from phcle.embedding.cell_texts import DIGITS, number_text, value_text
 
 Value = float | bool | str
@@ -34,10 +29,13 @@ PAIRS = [
 
 NO_OF, YES_OF = dict(PAIRS), {no: yes for yes, no in PAIRS}
 
-MONTHS = [
-    [name.lower() for name in names]
-    for names in (calendar.month_name, calendar.month_abbr)
-]
+DAYS = (
+    *("%Y-%m-%d", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y"),
+    *("%m-%d-%Y", "%d/%m/%y", "%m/%d/%y", "%Y-%m", "%d %B %Y", "%d %b %Y"),
+    *("%d-%B-%Y", "%d-%b-%Y", "%B %d, %Y", "%b %d, %Y", "%B %Y", "%b %Y"),
+)
+TIMES = ("", " %H:%M", " %H:%M:%S", "T%H:%M", "T%H:%M:%S", "T%H:%MZ", "T%H:%M:%SZ")
+ORDINAL = re.compile(r"(?<=\d)(st|nd|rd|th)\b")
 
 
 class ColumnSpelling:
@@ -54,11 +52,9 @@ class ColumnSpelling:
 
     def __init__(self) -> None:
         self.seen: Counter[str] = Counter()
-        self.numbers = _NumberSpelling()
-        self.dates = _DateSpelling()
 
     def see(self, text: str) -> None:
-        """Take note of a known cell.
+        """Take note of a known cell; all cells come before the first value is written.
 
         Parameters
         ----------
@@ -66,10 +62,6 @@ class ColumnSpelling:
             The cell.
         """
         self.seen[text] += 1
-        if (notation := notation_of(text)) is not None:
-            self.numbers.see(notation)
-        elif (found := layout_of(text)) is not None:
-            self.dates.see(*found)
 
     def text(self, value: Value) -> str:
         """Write a predicted value as the column would.
@@ -90,9 +82,7 @@ class ColumnSpelling:
             return value
         if not math.isfinite(value):
             return ""
-        if self.dates.n_seen > self.seen.total() / 2:
-            return self.dates.text(value)
-        return self.numbers.text(value)
+        return self._date(value) if self._dates else self._numbers.text(value)
 
     def _truth(self, value: bool) -> str:
         """The most common spelling; the opposite of the other one; or yes and no."""
@@ -109,29 +99,83 @@ class ColumnSpelling:
             return found.upper()
         return found.capitalize() if seen[0].isupper() else found
 
+    @cached_property
+    def _numbers(self) -> _Numbers:
+        return _Numbers(self.seen)
 
-class _NumberSpelling:
+    @cached_property
+    def _dates(self) -> list[str]:
+        """The dates of a column of dates; none if most cells are something else."""
+        found = [x for x in self.seen if notation_of(x) is None and layout_of(x)]
+        is_usual = sum(self.seen[x] for x in found) > self.seen.total() / 2
+        return found if is_usual else []
+
+    @cached_property
+    def _date_form(self) -> tuple[str, str, str] | None:
+        """The one way to write dates that gives every cell again, if there is one."""
+        days = [day + time for time in TIMES for day in DAYS]
+        able = [form for form in days if _moment(self._dates[0], form)]
+        for padding in ("02d", "d", "th"):
+            for case in ("title", "upper", "lower"):
+                ways = [(form, padding, case) for form in able]
+                for text in self._dates:
+                    ways = [x for x in ways if _date(_moment(text, x[0]), *x) == text]
+                if ways:  # of either order of day and month, or either name of May
+                    return ways[0] if len(ways) == 1 else None
+        return None
+
+    def _date(self, value: float) -> str:
+        """A date as all others are; like 2021-12-31 if they differ."""
+        moment = moment_of_year(value)
+        if self._date_form is not None:
+            text = _date(moment, *self._date_form)
+            found = _moment(text, self._date_form[0])
+            if found and found.year == moment.year:  # two digits may mean another one
+                return text
+        return moment.date().isoformat()
+
+
+def _moment(text: str, form: str) -> datetime | None:
+    """A date in this form; None if it has another."""
+    try:
+        return datetime.strptime(ORDINAL.sub("", text), form)
+    except ValueError:
+        return None
+
+
+def _date(moment: datetime | None, form: str, padding: str, case: str) -> str:
+    """Write a date: `02d` with leading zeros, `d` without, `th` as in 3rd."""
+    if moment is None:
+        return ""
+    if padding != "02d":
+        th = {1: "st", 2: "nd", 3: "rd"}.get(moment.day % 10, "th")
+        th = ("th" if 11 <= moment.day <= 13 else th) if padding == "th" else ""
+        form = form.replace("%d", f"{moment.day}{th}").replace("%m", str(moment.month))
+    month = moment.strftime("%B"), moment.strftime("%b")
+    for sign, name in zip(("%B", "%b"), month, strict=True):
+        form = form.replace(sign, getattr(name, case)())
+    return moment.strftime(form)
+
+
+class _Numbers:
     """How a column writes numbers: what stands around them, and their digits."""
 
-    def __init__(self) -> None:
-        self.around: dict[bool, Counter[tuple[str, str]]] = defaultdict(Counter)
-        self.shapes: set[str] = set()  # digits as 0, such as 0.000,00
-        self.marks: set[str] = set()
-        self.exponents: Counter[str] = Counter()
-        self.widths: set[int] = set()  # of whole numbers with leading zeros
-        self.has_zero = False
-
-    def see(self, notation: Notation) -> None:
-        """Take note of a number."""
-        self.marks |= {notation.mark} - {""}
-        self.shapes.add(re.sub(r"\d", "0", notation.digits))
-        self.exponents[notation.exponent] += 1
-        if re.fullmatch(r"0\d+", notation.digits):
-            self.widths.add(len(notation.digits))
-        if re.search(r"[^\W0]", notation.digits):
-            self.around[notation.is_negative][notation.before, notation.after] += 1
-        else:  # zero has no sign, so it does not tell where one stands
-            self.has_zero = True
+    def __init__(self, seen: Mapping[str, int]) -> None:
+        found = {x: n for text, n in seen.items() if (x := notation_of(text))}
+        self.around = {sign: Counter[tuple[str, str]]() for sign in (False, True)}
+        for x, n in found.items():
+            if re.search(r"[^\W0]", x.digits):  # zero does not tell where a sign stands
+                self.around[x.is_negative][x.before, x.after] += n
+        self.has_zero = any(not re.search(r"[^\W0]", x.digits) for x in found)
+        self.exponents = {x.exponent for x in found}
+        marks = {x.mark for x in found} - {""}
+        self.mark = "," if marks == {","} else "."
+        self.is_clear = len(self.exponents) == 1 and len(marks) < 2
+        parts = [x.digits.partition(self.mark) for x in found]
+        self.wholes = [re.sub(r"\d", "0", whole) for whole, _, _ in parts]
+        decimals = [len(fraction) for _, _, fraction in parts] or [0]
+        self.fewest, self.most = min(decimals), max(decimals)
+        self.widths = {len(x.digits) for x in found if re.fullmatch(r"0\d+", x.digits)}
 
     def text(self, value: float) -> str:
         """Write a number."""
@@ -144,8 +188,8 @@ class _NumberSpelling:
         """The sign, currency and unit, if all cells agree on them but for spaces."""
         sign = "-" * is_negative
         if self.around[is_negative]:
-            return _agreed(self.around[is_negative], (sign, ""))
-        before, after = _agreed(self.around[not is_negative], ("", ""))
+            return _agreed(self.around[is_negative]) or (sign, "")
+        before, after = _agreed(self.around[not is_negative]) or ("", "")
         if "(" in before:
             after = after.removesuffix(")")
         return sign + re.sub(r"[+\-\u2212(]", "", before).lstrip(), after
@@ -154,133 +198,46 @@ class _NumberSpelling:
         """The digits of a number that is not negative."""
         if self.exponents and "" not in self.exponents:
             return self._with_exponent(size)
-        if not self.shapes or len(self.exponents) > 1 or len(self.marks) > 1:
-            return number_text(size).replace(".", self._mark)
-        fewest, most = self._decimals
-        if size and most and not self.has_zero and not float(f"{size:.{most}f}"):
+        least = float(f"{size:.{self.most}f}")
+        if not self.is_clear:
+            return number_text(size).replace(".", self.mark)
+        if size and self.most and not (self.has_zero or least):
             # Too small for the column, and yet no zero.
-            return number_text(size, 1).replace(".", self._mark)
-        if fewest < most and size:  # the usual number of significant digits
+            return number_text(size, 1).replace(".", self.mark)
+        most = self.most
+        if self.fewest < most and size:  # the usual number of significant digits
             most = min(most, max(DIGITS - 1 - math.floor(math.log10(size)), 0))
         whole, fraction = self._parts(f"{size:.{most}f}")
         if len(self.widths) == 1:
             whole = whole.zfill(*self.widths)
-        return self._grouped(whole) + fraction
+        large = [x for x in self.wholes if x.count("0") > 3]
+        signs = {re.sub("0", "", x)[:1] for x in large}
+        sign = signs.pop() if len(signs) == 1 else ""
+        if sign and len(whole) > 3:
+            whole = f"{int(whole):,}".replace(",", sign)
+        return whole + fraction
 
     def _with_exponent(self, size: float) -> str:
         """With an exponent like the others: `1.20E-9`, `3e+05`."""
-        fewest, most = self._decimals
-        decimals = most if fewest == most else min(most, DIGITS - 1)
-        digits, _, power = f"{size:.{decimals}e}".partition("e")
-        seen = self.exponents.most_common(1)[0][0]
+        most = self.most if self.fewest == self.most else min(self.most, DIGITS - 1)
+        digits, power = f"{size:.{most}e}".split("e")
+        letter = min(self.exponents)[0]
         plus = "+" if any("+" in x for x in self.exponents) else ""
-        sign = "-" if power[0] == "-" else plus
         width = min(len(x.lstrip("eE+-")) for x in self.exponents)
-        shown = f"{abs(int(power)):0{width}d}"
-        return f"{''.join(self._parts(digits))}{seen[0]}{sign}{shown}"
-
-    @cached_property
-    def _mark(self) -> str:
-        """What starts decimals, as readers of the column take it."""
-        return "," if self.marks == {","} else "."
-
-    @cached_property
-    def _decimals(self) -> tuple[int, int]:
-        """The fewest and the most decimals of a number."""
-        found = [len(shape.partition(self._mark)[2]) for shape in self.shapes]
-        return min(found), max(found)
+        sign = "-" if power[0] == "-" else plus
+        return "".join(
+            [*self._parts(digits), letter, sign, power[1:].lstrip("0").zfill(width)]
+        )
 
     def _parts(self, number: str) -> tuple[str, str]:
         """The digits before the mark, and the mark with those behind it."""
         whole, _, fraction = number.partition(".")
-        if len({*self._decimals}) > 1:
+        if self.fewest < self.most:
             fraction = fraction.rstrip("0")
-        return whole, self._mark * bool(fraction) + fraction
-
-    def _grouped(self, whole: str) -> str:
-        """With the sign of thousands that all large numbers of the column have."""
-        wholes = [shape.partition(self._mark)[0] for shape in self.shapes]
-        large = [x for x in wholes if x.count("0") > 3]
-        signs = {sign for x in large for sign in x if sign != "0"}
-        sign = signs.pop() if len(signs) == 1 else ""
-        form = rf"0{{1,3}}({re.escape(sign)}000)+"
-        if len(whole) < 4 or not (sign and all(re.fullmatch(form, x) for x in large)):
-            return whole
-        return f"{int(whole):,}".replace(",", sign)
+        return whole, self.mark * bool(fraction) + fraction
 
 
-def _agreed(
-    around: Counter[tuple[str, str]], otherwise: tuple[str, str]
-) -> tuple[str, str]:
+def _agreed(around: Counter[tuple[str, str]]) -> tuple[str, str] | None:
     """What stands around numbers, in the usual spelling, if cells differ in spaces."""
     spellings = {tuple("".join(x.split()).casefold() for x in each) for each in around}
-    return around.most_common(1)[0][0] if len(spellings) == 1 else otherwise
-
-
-class _DateSpelling:
-    """How a column writes dates."""
-
-    def __init__(self) -> None:
-        self.n_seen = 0
-        self.layouts: set[str] = set()
-        self.parts: dict[str, set[str]] = defaultdict(set)
-        self.votes: set[bool | None] = set()
-
-    def see(self, layout: str, parts: dict[str, str]) -> None:
-        """Take note of a date."""
-        self.n_seen += 1
-        self.layouts.add(layout)
-        self.votes.add(day_first_vote(parts))
-        for name, part in parts.items():
-            self.parts[name].add(
-                re.sub(r"\d", "0", part) if name == "seconds" else part
-            )
-
-    def text(self, value: float) -> str:
-        """Write a date as all others are; like 2021-12-31 if they differ."""
-        moment = moment_of_year(value)
-        plain = moment.date().isoformat()
-        if len(self.layouts) != 1:
-            return plain
-        (layout,) = self.layouts
-        name = self._month_name(moment.month)
-        is_sure = (
-            (name or "{name}" not in layout)
-            and ("{first}" not in layout or len(self.votes - {None}) == 1)
-            and ("{short}" not in layout or 0 <= moment.year - 1900 - TURN < 100)
-        )
-        return layout.format(name=name, **self._numbers(moment)) if is_sure else plain
-
-    def _numbers(self, moment: datetime) -> dict[str, str]:
-        """The numbers of a date, with leading zeros as in the other cells."""
-        ordered = [moment.month, moment.day]
-        first, second = ordered[::-1] if True in self.votes else ordered
-        found = {
-            "year": f"{moment.year:04d}",
-            "short": f"{moment.year % 100:02d}",
-            "minute": f"{moment.minute:02d}",
-            "seconds": min(self.parts["seconds"], default=""),
-            "ordinal": {1: "st", 2: "nd", 3: "rd"}.get(moment.day % 10, "th"),
-        }
-        if 11 <= moment.day <= 13:
-            found["ordinal"] = "th"
-        for name, number in (
-            *(("day", moment.day), ("month", moment.month), ("hour", moment.hour)),
-            *(("first", first), ("second", second)),
-        ):
-            seen = self.parts[name]
-            has_zeros = any(x[0] == "0" for x in seen) or all(len(x) > 1 for x in seen)
-            found[name] = f"{number:02d}" if has_zeros else str(number)
-        return found
-
-    def _month_name(self, month: int) -> str:
-        """The name of a month; empty if the column uses long and short ones."""
-        seen = self.parts["name"]
-        lowered = {name.lower() for name in seen}
-        fitting = [names for names in MONTHS if lowered <= {*names}]
-        if len(fitting) != 1:  # May is both
-            return ""
-        name = fitting[0][month]
-        if all(map(str.isupper, seen)):
-            return name.upper()
-        return name if all(map(str.islower, seen)) else name.capitalize()
+    return around.most_common(1)[0][0] if len(spellings) == 1 else None

@@ -57,6 +57,8 @@ class WritableTable(ABC):
     ----------
     path : Path
         The table.
+    reading : Reading
+        How the user wants it to be read.
 
     Attributes
     ----------
@@ -66,8 +68,8 @@ class WritableTable(ABC):
         The first row that is not empty.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, reading: Reading) -> None:
+        self.path, self.markers = path, reading.markers
         self.body = self._rows()
         self.header: list[str] = next((x for _, x, _ in self.body if any(x)), [])
         if not self.header:
@@ -114,7 +116,7 @@ def open_writable(table: Path, out: Path, reading: Reading) -> WritableTable:
             f"{out}: a filled table has the format of {table}; let its name end in "
             f"{ending or '.csv'}."
         )
-    return _Book(table) if ending in BOOKS else _Text(table, reading)
+    return (_Book if ending in BOOKS else _Text)(table, reading)
 
 
 class _Text(WritableTable):
@@ -131,7 +133,7 @@ class _Text(WritableTable):
             raise FileError(
                 f"{path}: is not {self.encoding} text; give another --encoding."
             ) from error
-        super().__init__(path)
+        super().__init__(path, reading)
 
     def where(self, place: int) -> str:
         return f"{self.path}, line {len(lines_of(self.text[:place] + '.'))}"
@@ -233,7 +235,7 @@ def _quoted(text: str, old: str, delimiter: str) -> str:
 class _Book(WritableTable):
     """The first visible sheet of a workbook. Cells are known by row and column."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, reading: Reading) -> None:
         openpyxl = import_optional("openpyxl", extra="excel", purpose="a workbook")
         damaged = "is not an Excel workbook (.xlsx), or it is damaged"
         with (
@@ -261,7 +263,7 @@ class _Book(WritableTable):
             }
         self.lost = {str(x.message) for x in said if "removed" in str(x.message)}
         self.types: dict[int, tuple[type | None, str]] = {}
-        super().__init__(path)
+        super().__init__(path, reading)
 
     def where(self, place: int) -> str:
         return f"{self.path}, row {place}"
