@@ -30,14 +30,9 @@ from phcle.files.reading import naming
 from phcle.optional_imports import import_optional
 
 FORMATS = {
-    ".ttl": "turtle",
-    ".n3": "n3",
-    ".nt": "nt",
-    ".jsonld": "json-ld",
-    ".json": "json-ld",
-    ".rdf": "xml",
-    ".xml": "xml",
-    ".owl": "xml",
+    **{".ttl": "turtle", ".n3": "n3", ".nt": "nt"},
+    **dict.fromkeys((".jsonld", ".json"), "json-ld"),
+    **dict.fromkeys((".rdf", ".xml", ".owl"), "xml"),
 }
 OBO_DEFINITION = "http://purl.obolibrary.org/obo/IAO_0000115"
 OBO_SYNONYM = "http://www.geneontology.org/formats/oboInOwl#hasExactSynonym"
@@ -45,9 +40,6 @@ OBO_SYNONYM = "http://www.geneontology.org/formats/oboInOwl#hasExactSynonym"
 NESTED_ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)")
 """A reference to another entity in the value of an entity. Entities within entities
 grow by powers: ten lines can stand for gigabytes."""
-
-SAFE_EXPAT = 2, 4
-"""The version of Python's XML parser from which on it refuses entities that grow."""
 
 LOG_LEVEL = threading.Lock()
 """Held while rdflib's messages are off."""
@@ -83,7 +75,7 @@ def from_skos(
     titles = (SKOS.prefLabel,)
     texts = (SKOS.altLabel, SKOS.definition, SKOS.scopeNote, SKOS.note)
     with errors_name(source):
-        return _thesaurus(graph, pairs, name, language, titles, texts)
+        return _thesaurus(pairs, name, _Texts(graph, language, titles, texts))
 
 
 def from_owl(
@@ -116,22 +108,52 @@ def from_owl(
             pairs += [(low, member) for member in graph.items(members)]
     pairs = [(low, high) for low, high in pairs if high != OWL.Thing]
     titles = (RDFS.label, SKOS.prefLabel)
-    synonyms = (URIRef(OBO_SYNONYM), SKOS.altLabel)
-    definitions = (URIRef(OBO_DEFINITION), SKOS.definition, RDFS.comment)
+    definition, synonym = map(URIRef, (OBO_DEFINITION, OBO_SYNONYM))
+    texts = (synonym, SKOS.altLabel, definition, SKOS.definition, RDFS.comment)
     with errors_name(source):
-        return _thesaurus(
-            graph, pairs, name, language, titles, (*synonyms, *definitions)
-        )
+        return _thesaurus(pairs, name, _Texts(graph, language, titles, texts))
 
 
-def _thesaurus(
-    graph: Any,
-    pairs: Iterable[tuple[Any, Any]],
-    name: str,
-    language: str,
-    titles: tuple[Any, ...],
-    texts: tuple[Any, ...],
-) -> Thesaurus:
+@dataclass(frozen=True)
+class _Texts:
+    """Names and other texts of nodes, in a language."""
+
+    graph: Any
+    language: str
+    titles: tuple[Any, ...]
+    others: tuple[Any, ...]
+
+    def literals(self, node: Any, terms: Iterable[Any]) -> Iterator[Any]:
+        """Texts of a node; references to other nodes are ignored."""
+        for term in terms:
+            found = self.graph.objects(node, term)
+            yield from (x for x in found if hasattr(x, "language"))
+
+    def distance(self, text: Any) -> int:
+        """How far a text is from the language: "en", then "en-GB", then none."""
+        own, wanted = (text.language or "").lower(), self.language.lower()
+        if own.partition("-")[0] == wanted.partition("-")[0]:
+            return int(own != wanted)
+        return 3 if own else 2
+
+    def name(self, node: Any) -> str:
+        """The name in the language, or without a language, or in any language."""
+        found = [
+            (self.distance(x), x.language or "", str(x).strip())
+            for x in self.literals(node, self.titles)
+        ]
+        return min(found)[2] if found else ""
+
+    def text(self, node: Any) -> str:
+        """Texts in the language or without a language."""
+        parts: dict[str, None] = {}
+        for term in self.others:
+            near = [x for x in self.literals(node, [term]) if self.distance(x) < 3]
+            parts |= dict.fromkeys(sorted(str(x).strip().rstrip(".") for x in near))
+        return ". ".join(filter(None, parts))
+
+
+def _thesaurus(pairs: Iterable[tuple[Any, Any]], name: str, texts: _Texts) -> Thesaurus:
     """Collect edges, names and texts of all nodes with an address."""
     edges = list(dict.fromkeys(_without_blanks(pairs)))
     if not edges:
@@ -139,21 +161,21 @@ def _thesaurus(
             f"{name!r} states no node above another; check that the file is a "
             "taxonomy, and that its kind is right (SKOS or OWL)."
         )
-    nodes = list(dict.fromkeys(end for edge in edges for end in edge))
-    short = _short_names(nodes)
-    readable = {node: _best(graph, node, titles, language) for node in nodes}
-    _check_language(graph, titles, language, name)
-    found = {
-        short[node]: ". ".join(dict.fromkeys(_all(graph, node, texts, language)))
-        for node in nodes
-    }
+    named = list(texts.literals(None, texts.titles))
+    if named and all(texts.distance(x) == 3 for x in named):
+        there = sorted({x.language for x in named if x.language})
+        raise ContextError(
+            f"{name!r} has no name in the language {texts.language!r}; it has "
+            f"{some(there)}."
+        )
+    short = _short_names(dict.fromkeys(end for edge in edges for end in edge))
     kept = tuple((short[low], short[high]) for low, high in edges)
     Hierarchy.from_edges(kept, name=name)  # refuses cycles, with their nodes
     return Thesaurus(
         name,
         kept,
-        {short[node]: text for node, text in readable.items() if text},
-        {label: text for label, text in found.items() if text},
+        {label: text for node, label in short.items() if (text := texts.name(node))},
+        {label: text for node, label in short.items() if (text := texts.text(node))},
     )
 
 
@@ -178,69 +200,14 @@ def _without_blanks(pairs: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any
 
 def _short_names(nodes: Iterable[Any]) -> dict[Any, str]:
     """The last part of each address, or the whole where two would be the same."""
-    last = {
-        node: str(node).rstrip("/#").replace("#", "/").rpartition("/")[2]
-        for node in nodes
-    }
-    counts = Counter(last.values())
-    return {
-        node: short if short and counts[short] == 1 else str(node)
-        for node, short in last.items()
-    }
-
-
-def _best(graph: Any, node: Any, titles: tuple[Any, ...], language: str) -> str:
-    """The name in the language, or without a language, or in any language."""
-    found = list(_literals(graph, node, titles))
-    found.sort(key=lambda x: (_distance(x, language), x.language or "", str(x)))
-    return str(found[0]).strip() if found else ""
-
-
-def _all(
-    graph: Any, node: Any, properties: tuple[Any, ...], language: str
-) -> Iterator[str]:
-    """Texts in the language or without a language."""
-    for term in properties:
-        yield from sorted(
-            str(x).strip().rstrip(".")
-            for x in _literals(graph, node, (term,))
-            if _distance(x, language) < 3 and str(x).strip()
-        )
-
-
-def _literals(graph: Any, node: Any, terms: tuple[Any, ...]) -> Iterator[Any]:
-    """Texts of a node; references to other nodes are ignored."""
-    for term in terms:
-        yield from (x for x in graph.objects(node, term) if hasattr(x, "language"))
-
-
-def _distance(text: Any, language: str) -> int:
-    """How far a text is from the wanted language: "en", then "en-GB", then none."""
-    own = (text.language or "").lower()
-    wanted = language.lower()
-    if own == wanted:
-        return 0
-    if own.partition("-")[0] == wanted.partition("-")[0]:
-        return 1
-    return 3 if own else 2
-
-
-def _check_language(
-    graph: Any, titles: tuple[Any, ...], language: str, name: str
-) -> None:
-    """Refuse a language without any name, and list the languages there are."""
-    named = list(_literals(graph, None, titles))
-    if named and all(_distance(x, language) == 3 for x in named):
-        there = sorted({x.language for x in named if x.language})
-        raise ContextError(
-            f"{name!r} has no name in the language {language!r}; it has {some(there)}."
-        )
+    last = {x: re.split("[/#]", str(x).rstrip("/#"))[-1] for x in nodes}
+    n = Counter(last.values())
+    return {x: own if own and n[own] == 1 else str(x) for x, own in last.items()}
 
 
 def _graph(source: Any, name: str | None) -> tuple[Any, str]:
     """The statements of a file, and the name of the thesaurus."""
-    purpose = "a SKOS or OWL file"
-    rdflib = import_optional("rdflib", extra="ontologies", purpose=purpose)
+    rdflib = import_optional("rdflib", extra="ontologies", purpose="SKOS or OWL")
     if isinstance(source, rdflib.Graph):
         return source, name or "taxonomy"
     path = Path(source)
@@ -297,7 +264,7 @@ def _check_xml(text: str, path: Path) -> None:
                 "other entities; save it without entities."
             )
 
-    if expat.version_info < SAFE_EXPAT:
+    if expat.version_info < (2, 4):
         raise FileError(
             f"{path}: this Python has {expat.EXPAT_VERSION}, which does not refuse "
             "entities that grow without end; 2.4 and later do, so update Python."
