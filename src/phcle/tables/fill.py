@@ -9,6 +9,7 @@ from typing import Any
 
 from phcle.answers import FilledTable
 from phcle.contexts.readers.table_files import Reading
+from phcle.contexts.unknown_markers import UnknownMarkers
 from phcle.embedding.complete import completable, completed_cells
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError, OptionError, check_choice, some
@@ -68,7 +69,8 @@ def complete_table(
         How many cells were filled, and what was left.
     """
     decisions = decisions or Decisions()
-    source = open_writable(table, out, reading or Reading())
+    reading = reading or Reading()
+    source = open_writable(table, out, reading)
     context_of = _contexts_of_titles(embedding, source, columns, contexts)
 
     def predict(asked: Sequence[str]) -> Iterator[tuple[str, str, Value]]:
@@ -90,8 +92,8 @@ def complete_table(
         if context_of.get(title) == context
     }
     wanted = None if labels is None else set(map(embedding.resolve, labels))
-    gaps = _Gaps(source, embedding.label_spelled, wanted, fill_markers, changed)
-    return gaps.fill(context_of, out, predict)
+    how = (wanted, reading.markers, fill_markers, changed)
+    return _Gaps(source, embedding.label_spelled, *how).fill(context_of, out, predict)
 
 
 def _contexts_of_titles(
@@ -170,9 +172,10 @@ def fill_table(
     FilledTable
         How many cells were filled, and what was left.
     """
-    source = open_writable(table, out, reading or Reading())
-    gaps = _Gaps(source, label_of, wanted, fill_markers, changed)
-    return gaps.fill(titles, out, predict)
+    reading = reading or Reading()
+    source = open_writable(table, out, reading)
+    how = (wanted, reading.markers, fill_markers, changed)
+    return _Gaps(source, label_of, *how).fill(titles, out, predict)
 
 
 @dataclass
@@ -182,6 +185,7 @@ class _Gaps:
     source: WritableTable
     label_of: Callable[[str], str | None]
     wanted: Collection[str] | None
+    markers: UnknownMarkers
     fill_markers: bool
     changed: Collection[tuple[str, str]]
     gaps: dict[Any, tuple[str, str]] = field(default_factory=dict)
@@ -238,7 +242,7 @@ class _Gaps:
 
     def _see(self, text: str, place: Any, label: str | None, title: str) -> None:
         """Take note of a cell."""
-        is_known = not self.source.markers.is_unknown(text)
+        is_known = not self.markers.is_unknown(text)
         if is_known:
             self.spellings[title].see(text)
         if label is None or place is None:

@@ -10,7 +10,6 @@ import codecs
 import re
 import warnings
 import zipfile
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -50,44 +49,6 @@ New = Mapping[Any, tuple[Value, str]]
 """Values and their texts by the place of a cell."""
 
 
-class WritableTable(ABC):
-    """A table with the places of its cells.
-
-    Parameters
-    ----------
-    path : Path
-        The table.
-    reading : Reading
-        How the user wants it to be read.
-
-    Attributes
-    ----------
-    body : iterator
-        Rows below the header.
-    header : list of str
-        The first row that is not empty.
-    """
-
-    def __init__(self, path: Path, reading: Reading) -> None:
-        self.path, self.markers = path, reading.markers
-        self.body = self._rows()
-        self.header: list[str] = next((x for _, x, _ in self.body if any(x)), [])
-        if not self.header:
-            raise FileError(f"{path}: is empty; a header and rows were expected.")
-
-    @abstractmethod
-    def _rows(self) -> Iterator[Row]:
-        """All rows."""
-
-    @abstractmethod
-    def where(self, place: int) -> str:
-        """Name the place of a row, for messages."""
-
-    @abstractmethod
-    def save(self, path: Path, new: New) -> None:
-        """Write the table with other values in some places."""
-
-
 def open_writable(table: Path, out: Path, reading: Reading) -> WritableTable:
     """Open a table whose cells are to be replaced.
 
@@ -116,13 +77,20 @@ def open_writable(table: Path, out: Path, reading: Reading) -> WritableTable:
             f"{out}: a filled table has the format of {table}; let its name end in "
             f"{ending or '.csv'}."
         )
-    return (_Book if ending in BOOKS else _Text)(table, reading)
+    source = _Book(table) if ending in BOOKS else _Text(table, reading)
+    source.header = next((texts for _, texts, _ in source.body if any(texts)), [])
+    if not source.header:
+        raise FileError(f"{table}: is empty; a header and rows were expected.")
+    return source
 
 
-class _Text(WritableTable):
+class _Text:
     """A table of text. Rows and cells are known by their positions in it."""
 
+    header: list[str]
+
     def __init__(self, path: Path, reading: Reading) -> None:
+        self.path, self.body = path, self._rows()
         form = find_text_format(path, reading)
         self.encoding, self.delimiter = form.encoding.name, form.delimiter
         self.skip = form.skip
@@ -133,7 +101,6 @@ class _Text(WritableTable):
             raise FileError(
                 f"{path}: is not {self.encoding} text; give another --encoding."
             ) from error
-        super().__init__(path, reading)
 
     def where(self, place: int) -> str:
         return f"{self.path}, line {len(lines_of(self.text[:place] + '.'))}"
@@ -159,14 +126,10 @@ class _Text(WritableTable):
                 texts, spans = [], []
 
     def _quotation_fault(self, at: int) -> FileError:
-        found = re.compile(QUOTED).match(self.text, at)
-        what = "a quotation mark has no second one; add it, or remove the first."
-        if found is not None:
-            what = (
-                "a quoted cell must end before a separator. Got "
-                f"{self.text[at : found.end() + 10]!r}; write a quotation mark in it "
-                "twice."
-            )
+        if re.compile(QUOTED).match(self.text, at):
+            what = "a quoted cell must end before a separator; double marks within it."
+        else:
+            what = "a quotation mark has no second one; add it, or remove the first."
         return FileError(f"{self.where(at)}: {what}")
 
     def save(self, path: Path, new: New) -> None:
@@ -232,10 +195,12 @@ def _quoted(text: str, old: str, delimiter: str) -> str:
     return text
 
 
-class _Book(WritableTable):
+class _Book:
     """The first visible sheet of a workbook. Cells are known by row and column."""
 
-    def __init__(self, path: Path, reading: Reading) -> None:
+    header: list[str]
+
+    def __init__(self, path: Path) -> None:
         openpyxl = import_optional("openpyxl", extra="excel", purpose="a workbook")
         damaged = "is not an Excel workbook (.xlsx), or it is damaged"
         with (
@@ -263,7 +228,7 @@ class _Book(WritableTable):
             }
         self.lost = {str(x.message) for x in said if "removed" in str(x.message)}
         self.types: dict[int, tuple[type | None, str]] = {}
-        super().__init__(path, reading)
+        self.path, self.body = path, self._rows()
 
     def where(self, place: int) -> str:
         return f"{self.path}, row {place}"
@@ -358,3 +323,7 @@ def _typed(kind: type | None, value: Value, text: str) -> Any:
     except ValueError:  # in words, such as yes
         pass
     return text
+
+
+WritableTable = _Text | _Book
+"""A table with its header, the rows below it, and a way to save it."""
