@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -188,7 +189,9 @@ class _Gaps:
     markers: UnknownMarkers
     fill_markers: bool
     changed: Collection[tuple[str, str]]
-    gaps: dict[Any, tuple[str, str]] = field(default_factory=dict)
+    gaps: dict[tuple[str, str], list[Any]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
     known: set[Any] = field(default_factory=set)
     spellings: dict[str, ColumnSpelling] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
@@ -199,23 +202,22 @@ class _Gaps:
         """Write the table with predicted values in its gaps."""
         self.spellings = {title: ColumnSpelling() for title in titles}
         self._look()
-        asked = list(dict.fromkeys(label for label, _ in self.gaps.values()))
-        values = {(label, title): value for label, title, value in predict(asked)}
         new: dict[Any, tuple[Value, str]] = {}
-        for place, (label, title) in self.gaps.items():
-            value = values.get((label, title), "")
-            if text := self.spellings[title].text(value):
-                new[place] = value, text
+        for label, title, value in predict(list({label: 0 for label, _ in self.gaps})):
+            places = self.gaps.get((label, title), [])
+            if places and (text := self.spellings[title].text(value)):
+                new |= dict.fromkeys(places, (value, text))
         with write_whole(out) as temporary:
             self.source.save(temporary, new)
         n_changed = len(self.known & new.keys())
+        n_filled = len(new) - n_changed
         return FilledTable(
             table=str(self.source.path),
             file=str(out),
             rows=self.n_rows,
-            filled=len(new) - n_changed,
+            filled=n_filled,
             changed=n_changed,
-            left_empty=len(self.gaps.keys() - new.keys() - self.known),
+            left_empty=sum(map(len, self.gaps.values())) - len(self.known) - n_filled,
             markers=self.n_markers,
             unknown_rows=len(self.unknown),
             unknown_labels=tuple(self.unknown[:EXAMPLES]),
@@ -253,4 +255,4 @@ class _Gaps:
             if is_known and (label, title) in self.changed:
                 self.known.add(place)
             if not is_known or place in self.known:
-                self.gaps[place] = label, title
+                self.gaps[label, title].append(place)

@@ -161,21 +161,32 @@ class _Numbers:
     """How a column writes numbers: what stands around them, and their digits."""
 
     def __init__(self, seen: Mapping[str, int]) -> None:
-        found = {x: n for text, n in seen.items() if (x := notation_of(text))}
         self.around = {sign: Counter[tuple[str, str]]() for sign in (False, True)}
-        for x, n in found.items():
-            if re.search(r"[^\W0]", x.digits):  # zero does not tell where a sign stands
-                self.around[x.is_negative][x.before, x.after] += n
-        self.has_zero = any(not re.search(r"[^\W0]", x.digits) for x in found)
-        self.exponents = {x.exponent for x in found}
-        marks = {x.mark for x in found} - {""}
+        self.exponents: set[str] = set()
+        self.widths: set[int] = set()  # of whole numbers with leading zeros
+        self.has_zero = False
+        marks: set[str] = set()
+        shapes: set[str] = set()  # digits as 0, such as 0.000,00
+        for text, n in seen.items():
+            if (own := notation_of(text)) is None:
+                continue
+            marks |= {own.mark} - {""}
+            shapes.add(re.sub(r"\d", "0", own.digits))
+            self.exponents.add(own.exponent)
+            if re.fullmatch(r"0\d+", own.digits):
+                self.widths.add(len(own.digits))
+            if re.search(r"[^\W0]", own.digits):
+                self.around[own.is_negative][own.before, own.after] += n
+            else:  # zero has no sign, so it does not tell where one stands
+                self.has_zero = True
         self.mark = "," if marks == {","} else "."
         self.is_clear = len(self.exponents) == 1 and len(marks) < 2
-        parts = [x.digits.partition(self.mark) for x in found]
-        self.wholes = [re.sub(r"\d", "0", whole) for whole, _, _ in parts]
-        decimals = [len(fraction) for _, _, fraction in parts] or [0]
+        parts = [shape.partition(self.mark) for shape in shapes or {""}]
+        wholes = [whole for whole, _, _ in parts if whole.count("0") > 3]
+        signs = {whole.replace("0", "")[:1] for whole in wholes}
+        self.thousands = signs.pop() if len(signs) == 1 else ""
+        decimals = {len(fraction) for _, _, fraction in parts}
         self.fewest, self.most = min(decimals), max(decimals)
-        self.widths = {len(x.digits) for x in found if re.fullmatch(r"0\d+", x.digits)}
 
     def text(self, value: float) -> str:
         """Write a number."""
@@ -210,11 +221,8 @@ class _Numbers:
         whole, fraction = self._parts(f"{size:.{most}f}")
         if len(self.widths) == 1:
             whole = whole.zfill(*self.widths)
-        large = [x for x in self.wholes if x.count("0") > 3]
-        signs = {re.sub("0", "", x)[:1] for x in large}
-        sign = signs.pop() if len(signs) == 1 else ""
-        if sign and len(whole) > 3:
-            whole = f"{int(whole):,}".replace(",", sign)
+        if self.thousands and len(whole) > 3:
+            whole = f"{int(whole):,}".replace(",", self.thousands)
         return whole + fraction
 
     def _with_exponent(self, size: float) -> str:

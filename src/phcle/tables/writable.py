@@ -10,6 +10,7 @@ import codecs
 import re
 import warnings
 import zipfile
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -166,9 +167,9 @@ class _Text:
         except UnicodeEncodeError:  # a character that is read but never written
             pass
         decoder = codecs.getincrementaldecoder(self.encoding)()
-        places = [0]
+        places = array("q", [0])
         for end in range(1, len(self.data) + 1):
-            places += [end] * len(decoder.decode(self.data[end - 1 : end]))
+            places.extend([end] * len(decoder.decode(self.data[end - 1 : end])))
         return [places[cut] for cut in cuts]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from command_line import call
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext, load, read_contexts
 from phcle.errors import BackendError, FileError
@@ -138,20 +139,12 @@ def test_lengths_weigh_the_family_and_equal_ones_change_nothing(tree):
 
 
 def test_lengths_are_stored_and_kept_when_labels_are_added(tree, tmp_path):
-    from typer.testing import CliRunner
-
-    from phcle.cli.app import app
-
-    def call(*words):
-        result = CliRunner().invoke(app, [*map(str, words), "--quiet"])
-        assert result.exit_code == 0, result.output
-
     path = tree(newick_of(np.linspace(0.5, 2, 33)), "tree.nwk")
     rows = [f"x{i},{i % 7},{i % 3}" for i in range(24)]
     (tmp_path / "t.csv").write_text("\n".join(["label,a,b", *rows]) + "\n")
     out, more = tmp_path / "t.phcle", tmp_path / "more.phcle"
     options = ("--attributes", tmp_path / "t.csv", "--dim", 2, "--role", "family")
-    call("fit", "--hierarchy", path, *options, "--out", out)
+    call("fit", "--hierarchy", path, *options, "--out", out, "--quiet")
     stored = load(out).contexts[0].hierarchy
     assert stored.lengths_by_edge == read_newick(path).lengths_by_edge
     (tmp_path / "new.csv").write_text("child,parent\nnew,g2\n")
