@@ -57,15 +57,17 @@ def read_newick(path: Path) -> Hierarchy:
     Returns
     -------
     Hierarchy
-        Nodes without a name, or with a number in its place, are called after their
-        first and last leaf. Without lengths, or if all are equal, it has none. A
-        missing length is the median of the others, and none is more than 100 times
-        shorter or longer than that.
+        An underscore in a name without quotation marks is a space. Nodes without a
+        name, or with a number in its place, are called after their first and last leaf.
+        Without lengths, or if all are equal, it has none. A missing length is the
+        median of the others, and none is more than 100 times shorter or longer than
+        that.
     """
     newick = import_optional("newick", extra="trees", purpose=f"reading {path}")
     text = normal(read_text(path))
     try:
-        nodes = [node for tree in newick.loads(text) for node in tree.walk()]
+        trees = [x for x in newick.loads(text) if x.name or x.descendants]
+        nodes = [node for tree in trees for node in tree.walk()]
         # A node has the length 0 also if there is none.
         given = [node.length if node._length is not None else None for node in nodes]
     except (ValueError, RecursionError) as error:
@@ -76,6 +78,8 @@ def read_newick(path: Path) -> Hierarchy:
     names: dict[int, str] = {}
     for node in reversed(nodes):  # children first
         name, below = (node.unquoted_name or "").strip(), node.descendants
+        if name == node.name:  # without quotation marks
+            name = name.replace("_", " ")
         ends[id(node)] = name, name
         if below:
             ends[id(node)] = ends[id(below[0])][0], ends[id(below[-1])][1]

@@ -39,8 +39,13 @@ def test_names_and_lengths_are_read(tree):
     assert found.leaves == ("cat", "lion", "dog", "wolf")
 
 
+def test_an_underscore_is_a_space_unless_it_is_quoted(tree):
+    found = read_newick(tree("(Felis_catus,'Canis_lupus')'top_1';"))
+    assert found.nodes == ("Felis catus", "top_1", "Canis_lupus")
+
+
 def test_quotes_comments_supports_and_several_trees_are_understood(tree):
-    text = "('the cat''s':1,b[&rate=2]:3)0.95:2[x];\n((c,d)100,(e)88)99;"
+    text = "('the cat''s':1,b[&rate=2]:3)0.95:2[x];\n\n((c,d)100,(e)88)99;\n\n"
     found = read_newick(tree(text, "t.tre"))
     assert set(found.nodes) == {
         *("the cat's", "b", "the cat's + b", "c", "d", "c + d", "e", "e + e"),
