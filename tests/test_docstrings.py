@@ -31,6 +31,9 @@ import sys
 from functools import cached_property
 
 import pytest
+
+pytest.importorskip("numpydoc", reason="numpydoc is not installed")
+
 from numpydoc.docscrape import get_doc_object
 from numpydoc.validate import Validator, validate
 

@@ -612,23 +612,6 @@ class CompletionSkill(Answer):
     cells: int
     columns: tuple[ColumnSkill, ...]
 
-    @classmethod
-    def from_dict(cls, found: Any) -> CompletionSkill:
-        """Read what `to_dict` gave, as a file stores it.
-
-        Parameters
-        ----------
-        found : mapping
-            What `to_dict` returned.
-
-        Returns
-        -------
-        CompletionSkill
-            The scores.
-        """
-        columns = [ColumnSkill(**column) for column in found["columns"]]
-        return cls(None, int(found["cells"]), tuple(columns))
-
     @property
     def summary(self) -> str:
         """The result in one sentence."""

@@ -220,7 +220,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "negatives",
         "auto",
-        help="k: expected chance pairs per count; auto: chosen, or 10.",
+        help="k: expected chance pairs per count; auto: 10.",
         when="Raise it to give weight only to strong associations in relational "
         "contexts.",
         group="main",
@@ -229,8 +229,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "descriptive_weight",
         "auto",
-        help="λ1: weight of descriptive against relational contexts; auto: chosen, "
-        "or 3.",
+        help="λ1: weight of descriptive against relational contexts; auto: 3.",
         when="Raise it if neighbours should share attributes rather than relatives.",
         group="main",
         **_or_auto(_number()),
@@ -311,7 +310,7 @@ OPTIONS: tuple[Option, ...] = (
         "stiffness",
         "auto",
         help="γ: how strongly the nodes of a family hold together, relative to λ3; "
-        "auto: chosen, or 1.",
+        "auto: 1.",
         when="Raise it if families should differ less, lower it if they should differ "
         "more. It matters only for a hierarchy or graph in the role of a family.",
         group="model",
@@ -356,7 +355,7 @@ OPTIONS: tuple[Option, ...] = (
         "step_size",
         None,
         *_optional(_number(above_zero=True)),
-        "Step of solver='paper' (1e-5 in the paper); left out, a safe one.",
+        "Step of solver='paper' (1e-5 in the paper); left out, the best for each.",
         "Set it only to reproduce the paper.",
         "solver",
     ),
@@ -407,7 +406,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "dtype",
         "float32",
-        help="Precision of the sweeps; the last solve is always double.",
+        help="Precision of the fit.",
         when="Use 'float64' with a very small `tol`.",
         group="computing",
         **_one_of("float32", "float64"),

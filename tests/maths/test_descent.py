@@ -102,10 +102,9 @@ def test_at_convergence_u_matches_scikit_learns_elastic_net(seed):
     W = backend.to_numpy(state.W)
     lam = problem.penalties
     for data, U in described(problem, state.factors):
-        A = np.full(data.values.entries.shape, np.nan)
-        A[data.values.full_rows] = data.values.full.toarray()
-        entries = data.values.entries.tocoo()
-        A[entries.coords] = entries.data
+        A = np.full((len(problem.labels), len(data.columns)), np.nan)
+        known = data.values.gaps.toarray()
+        A[data.values.rows] = (known - data.offset) / data.scale
         weight = lam.descriptive * state.weights[data.name]
         for column in range(A.shape[1]):
             rows = ~np.isnan(A[:, column])

@@ -9,14 +9,13 @@ from problems import make_problem, random_contexts
 from phcle.backends.protocol import choose_backend
 from phcle.contexts.name_arrays import hash_names
 from phcle.contexts.relational.column_sampling import draw_strata
-from phcle.solver.device_start import normal_rows
-from phcle.solver.start import start_factors
+from phcle.solver.keyed_normals import draw_on_device, normal_rows
+from phcle.solver.start import spectral, start_factors
 from phcle.solver.weights import equal_weights
 
 torch = pytest.importorskip("torch")
 from phcle.backends.torch_backend import TorchBackend  # noqa: E402
 from phcle.contexts.relational.loss import floor_on_device  # noqa: E402
-from phcle.solver.device_start import spectral_on_device  # noqa: E402
 
 
 def test_numbers_belong_to_names_and_not_to_places():
@@ -36,7 +35,11 @@ def test_the_start_and_the_floor_are_those_of_the_host():
     weights = equal_weights(problem)
     backend = TorchBackend("cpu", "float64")
     host = start_factors(problem, weights, "spectral", np.random.default_rng(0))
-    device = spectral_on_device(problem, weights, 1, backend)
+
+    def draw(width):
+        return draw_on_device(problem, width, 1, backend)[1:]
+
+    device = spectral(problem, weights, draw, backend)
     for ours, theirs in zip(device[1:], host.of_contexts, strict=True):
         product = (device[0] @ ours.T).numpy()
         wanted = host.W @ theirs.T

@@ -98,7 +98,7 @@ def test_history_has_every_term_of_every_sweep(rng):
     for record in model.history_:
         assert expected <= set(record)
     objectives = [record["objective"] for record in model.history_]
-    assert objectives == sorted(objectives, reverse=True)
+    assert all(np.diff(objectives) <= 1e-6 * objectives[0])  # rounding
 
 
 def test_ctrl_c_keeps_the_last_whole_sweep(rng):

@@ -71,11 +71,6 @@ class LocalVotes(Local):
             return 0.0 * gram
         return self.xp.sum(self._bends()) / self.x.shape[0] * gram
 
-    def bound_trace(self):
-        if self.padded is None:
-            return self.value
-        return 0.25 * self.entries.norms(self.weights)
-
     def along(self, direction):
         return VotesLine(self, direction)
 

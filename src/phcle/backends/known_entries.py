@@ -55,35 +55,6 @@ class KnownEntries(Protocol):
         """
         return self.sums(weights * self.dots(y))
 
-    def norms(self, weights: Array) -> Array:
-        """Compute Σ_c weight_c ‖z_c‖² for every row.
-
-        Parameters
-        ----------
-        weights : array
-            (rows, width).
-
-        Returns
-        -------
-        array
-            (rows,).
-        """
-
-    def scaled(self, weights: Array) -> Array | None:
-        """Compute weight_c z_c for every known column.
-
-        Parameters
-        ----------
-        weights : array
-            (rows, width).
-
-        Returns
-        -------
-        array or None
-            (rows, width, d). None if the back end never gathers these rows of Z.
-        """
-        return None
-
 
 class GatheredEntries(KnownEntries):
     """The plain version for any array library: gathers z_c once, (rows, width, d).
@@ -110,12 +81,3 @@ class GatheredEntries(KnownEntries):
     def sums(self, weights: Array) -> Array:
         """Σ_c weight_c z_c for every row: (rows, d)."""
         return self.xp.matmul(weights[:, None, :], self.gathered)[:, 0]
-
-    def norms(self, weights: Array) -> Array:
-        """Σ_c weight_c ‖z_c‖² for every row: (rows,)."""
-        squares = self.xp.sum(self.gathered * self.gathered, axis=2)
-        return self.xp.sum(weights * squares, axis=1)
-
-    def scaled(self, weights: Array) -> Array:
-        """weight_c z_c for every known column: (rows, width, d)."""
-        return weights[:, :, None] * self.gathered

@@ -41,16 +41,6 @@ class NumbaBackend(NumpyBackend):
         """Rows of the other factor at every row's known columns (rows, width)."""
         return _CompiledEntries(columns, other)
 
-    def low_rank_correction(
-        self, vectors: npt.NDArray[Any], inverse: npt.NDArray[Any]
-    ) -> npt.NDArray[Any]:
-        """F with (M + VᵀV)⁻¹ = M⁻¹ − FᵀF for every row's V, given M⁻¹."""
-        # One product of two matrices is faster than one for every row.
-        flat = vectors.reshape(-1, vectors.shape[2]) @ inverse
-        result: npt.NDArray[Any] = flat.reshape(vectors.shape)
-        known_entries.correct(vectors, result)
-        return result
-
 
 @lru_cache
 def _keep_freed_memory() -> None:
@@ -79,16 +69,6 @@ class _CompiledEntries(KnownEntries):
         result = np.empty((len(weights), self.other.shape[1]), self.other.dtype)
         known_entries.sums(self.columns, self.other, weights, result)
         return result
-
-    def norms(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Σ_c weight_c ‖z_c‖² for every row: (rows,)."""
-        result = np.empty(len(weights), self.other.dtype)
-        known_entries.norms(self.columns, self.other, weights, result)
-        return result
-
-    def scaled(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """weight_c z_c for every known column: (rows, width, d)."""
-        return np.asarray(weights[:, :, None] * self.other[self.columns])
 
 
 class _Curvature:

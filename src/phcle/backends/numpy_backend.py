@@ -49,7 +49,6 @@ class NumpyBackend(Backend):
     tile = 500_000  # a few megabytes, which fit into the cache of one core
     gathered = 1_000_000
     most_rows = 512
-    exact_entries = 20
     is_accelerated = False
     precision = "full"
 

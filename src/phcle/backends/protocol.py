@@ -53,9 +53,6 @@ class Backend(Protocol):
         Most numbers in the gathered rows of one block (rows × width × dim).
     most_rows : int
         Most rows in a block.
-    exact_entries : int
-        Most known entries of a row that the last solve preconditions exactly. With more
-        it takes longer than the steps that it saves.
     is_accelerated : bool
         Whether this is a device on which all pairs are cheap.
     processes : Processes
@@ -70,7 +67,6 @@ class Backend(Protocol):
     tile: int
     gathered: int
     most_rows: int
-    exact_entries: int
     is_accelerated: bool
     processes: Processes
 
@@ -285,30 +281,6 @@ class Backend(Protocol):
         KnownEntries
             Products and sums with the rows of Z at these positions.
         """
-
-    def low_rank_correction(self, vectors: Array, inverse: Array) -> Array:
-        """Correct an inverse that all rows share by a few vectors of each row.
-
-        Woodbury's formula: (M + VᵀV)⁻¹ = M⁻¹ − FᵀF with F = L⁻¹ V M⁻¹, where
-        L Lᵀ = 1 + V M⁻¹ Vᵀ is as small as the number of vectors.
-
-        Parameters
-        ----------
-        vectors : array
-            V of each row, (rows, width, d).
-        inverse : array
-            M⁻¹, (d, d).
-
-        Returns
-        -------
-        array
-            F of each row, (rows, width, d).
-        """
-        xp = self.xp
-        moved = xp.matmul(vectors, inverse)
-        inner = xp.matmul(moved, xp.permute_dims(vectors, (0, 2, 1)))
-        one = xp.eye(vectors.shape[1], dtype=vectors.dtype, device=vectors.device)
-        return xp.matmul(xp.linalg.inv(xp.linalg.cholesky(inner + one)), moved)
 
     def logistic(self, x: Array) -> tuple[Array, Array]:
         """Sigmoid and softplus, without overflow.

@@ -58,7 +58,6 @@ class TorchBackend(Backend):
     tile = 2_000_000
     gathered = 3_000_000
     most_rows = 4096
-    exact_entries = 20
 
     def __init__(
         self, device: str = "auto", dtype: str = "float32", precision: str = "full"
@@ -82,8 +81,6 @@ class TorchBackend(Backend):
             memory = torch.cuda.get_device_properties(self.device).total_memory
             self.tile, self.gathered = memory // 512, memory // 128
             self.most_rows = 1_000_000
-            # Not measured: it writes (rows, width, d) numbers, and steps are cheap.
-            self.exact_entries = 0
 
     def with_dtype(self, dtype: str) -> TorchBackend:
         """The same device with another dtype, in full precision."""

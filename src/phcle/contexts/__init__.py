@@ -8,8 +8,7 @@
   outside the two packages asks which kind a context is; `kinds` lists them for storage;
 - `terms`: how the solver uses a context; `column_update` updates the vectors of
   columns; `alignment` joins contexts by label;
-- `masked`, `full_rows`, `matrices`: matrices with missing values, rows without missing
-  values, and conversions of matrices;
+- `gaps`, `matrices`: the matrix with unknown cells, and conversions of matrices;
 - `labels`, `name_arrays`, `data_frames`: conversion and checks of user input.
 
 Modules here may import `errors`, `files`, `backends` and each other.

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle.arrays import Floats, Ints
-from phcle.contexts.masked import MaskedMatrix
+from phcle.contexts.gaps import Gaps
 from phcle.contexts.relational.taxonomy import Hierarchy
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class FamilyMeans:
 
     Parameters
     ----------
-    values : MaskedMatrix of shape (members, columns)
+    values : Gaps of shape (members, columns)
         The known values, on the scale on which means are taken. Values that are to be
         predicted may be there: a label never sees its own.
     groups : Groups
@@ -132,17 +132,15 @@ class FamilyMeans:
 
     Examples
     --------
-    >>> from phcle.contexts.masked import masked_matrix
+    >>> from phcle.contexts.gaps import Gaps
     >>> tree = Hierarchy.from_edges([("a", "x"), ("b", "x"), ("c", "x")])
-    >>> values = masked_matrix([[1.0], [3.0], [np.nan]], None, "weights")
+    >>> values = Gaps.of([[1.0], [3.0], [np.nan]], None, "weights")
     >>> means = FamilyMeans(values, Groups.of(["a", "b", "c"], [tree]))
     >>> means.at(np.arange(3)).ravel()
     array([3., 1., 2.])
     """
 
-    def __init__(
-        self, values: MaskedMatrix, groups: Groups, rows: Ints | None = None
-    ) -> None:
+    def __init__(self, values: Gaps, groups: Groups, rows: Ints | None = None) -> None:
         self.values, self.steps = values, groups.steps
         every = np.arange(values.shape[0])
         self.rows = every if rows is None else np.asarray(rows, np.int64)
@@ -195,7 +193,7 @@ class FamilyMeans:
         return found
 
 
-def _filled_and_known(values: MaskedMatrix) -> tuple[Any, Any]:
+def _filled_and_known(values: Gaps) -> tuple[Any, Any]:
     """Values with zeros for missing ones, and ones where they are known.
 
     Sparse values stay sparse. If all of them are known, one column of ones is enough.
@@ -211,7 +209,7 @@ def _columns(known: Any, columns: slice) -> Any:
     return known if known.shape[1] == 1 else known[:, columns]
 
 
-def _sums(below: sp.csr_array, values: MaskedMatrix) -> tuple[Any, Any]:
+def _sums(below: sp.csr_array, values: Gaps) -> tuple[Any, Any]:
     """Sums and counts of the known values of every group."""
     stored, _ = values.arrays
     if sp.issparse(stored):

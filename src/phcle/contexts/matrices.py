@@ -213,61 +213,6 @@ def check_axes(
             )
 
 
-def csr_with_zeros(
-    rows: npt.NDArray[np.integer[Any]],
-    columns: npt.NDArray[np.integer[Any]],
-    values: npt.NDArray[np.float64],
-    shape: tuple[int, int],
-) -> sp.csr_array:
-    """Make a CSR matrix that keeps stored zeros.
-
-    A stored zero is a known value that equals the mean of its column.
-
-    Parameters
-    ----------
-    rows : array of int
-        Rows of the entries.
-    columns : array of int
-        Columns of the entries.
-    values : array of float
-        The entries.
-    shape : tuple of int
-        Shape of the matrix.
-
-    Returns
-    -------
-    csr_array
-        The matrix.
-    """
-    order = np.lexsort((columns, rows))
-    indptr = np.searchsorted(rows[order], np.arange(shape[0] + 1))
-    return sp.csr_array((values[order], columns[order], indptr), shape=shape)
-
-
-def keep_entries(matrix: sp.csr_array, wanted: npt.NDArray[np.bool_]) -> sp.csr_array:
-    """Keep only the entries of some rows or columns; stored zeros stay.
-
-    Parameters
-    ----------
-    matrix : csr_array of shape (rows, columns)
-        The matrix.
-    wanted : array of bool of shape (rows, 1) or (1, columns)
-        The rows or columns to keep.
-
-    Returns
-    -------
-    csr_array of shape (rows, columns)
-        The matrix with these entries.
-    """
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    inside = np.broadcast_to(wanted, matrix.shape)[rows, matrix.indices]
-    indptr = np.zeros(matrix.shape[0] + 1, dtype=np.int64)
-    np.cumsum(np.bincount(rows[inside], minlength=matrix.shape[0]), out=indptr[1:])
-    return sp.csr_array(
-        (matrix.data[inside], matrix.indices[inside], indptr), shape=matrix.shape
-    )
-
-
 def check_array(value: Any, shape: tuple[int, ...], what: str) -> None:
     """Refuse an array of another shape, or with anything but finite numbers.
 

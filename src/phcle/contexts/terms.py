@@ -41,22 +41,6 @@ class Curvature(Enum):
     PROBED = auto()
 
 
-@dataclass(frozen=True)
-class SplitCurvature:
-    """About the curvature of each row: a shared matrix, and VᵀV of its own V.
-
-    Attributes
-    ----------
-    shared : array of shape (dim, dim)
-        What the rows have in common.
-    vectors : array of shape (r, width, dim)
-        V: vectors of the row's known columns, each times the root of its curvature.
-    """
-
-    shared: Array
-    vectors: Array
-
-
 class Line(Protocol):
     """A term along one direction from each row."""
 
@@ -114,30 +98,6 @@ class Local(Protocol):
         -------
         array of shape (dim, dim)
             A rough mean.
-        """
-
-    def split_curvature(self, most_entries: int) -> SplitCurvature | None:
-        """Estimate the curvature of each row more exactly, for preconditioning.
-
-        Parameters
-        ----------
-        most_entries : int
-            Most known columns of a row that are of use.
-
-        Returns
-        -------
-        SplitCurvature or None
-            None if there are more, or none at all: then the mean must do.
-        """
-        return None
-
-    def bound_trace(self) -> Array:
-        """Bound the curvature at every y by its trace; softplus'' is at most 1/4.
-
-        Returns
-        -------
-        array of shape (r,)
-            The trace of each row.
         """
 
     def along(self, direction: Array) -> Line:
@@ -296,20 +256,21 @@ class LinearUpdate(FactorUpdate, Protocol):
             The best factor.
         """
 
-    def pull(self, factor: Array, weight: float) -> Array:
-        """Compute how a factor pulls the labels that it is solved from.
+    def response(self, change: Array, weight: float) -> Array:
+        """Compute how the factor that follows a change of W pulls the labels in turn.
 
         Parameters
         ----------
-        factor : array of shape (columns, dim)
-            The factor, or a change of it.
+        change : array of shape (labels, dim)
+            The change; zero in rows of other processes.
         weight : float
             Weight of the term.
 
         Returns
         -------
         array of shape (labels, dim)
-            Minus the gradient in W; zero for labels that the factor is not solved from.
+            Minus the change of the gradient in W; zero for labels that the factor is
+            not solved from.
         """
 
 

@@ -14,7 +14,7 @@ from phcle.arrays import AnyFloats, Floats, Ints
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.family_means import MOST_WITH_FAMILIES, FamilyMeans, Groups
-from phcle.contexts.masked import masked_matrix
+from phcle.contexts.gaps import Gaps
 from phcle.embedding.families import Family, family_says
 from phcle.embedding.held_out import HeldOut
 from phcle.embedding.label_embedding import LabelEmbedding
@@ -227,7 +227,7 @@ class TableView:
     @cached_property
     def nearest_family(self) -> Floats:
         """The simple rule: the mean of the nearest family without the cell itself."""
-        values = masked_matrix(self.values[self.held.rows], None, self.table.name)
+        values = Gaps.of(self.values[self.held.rows], None, self.table.name)
         return FamilyMeans(values, self.groups, self.held.rows).at(self.held.rows)
 
     def factor(self, field: Field, regime: Regime) -> tuple[Floats, Floats]:

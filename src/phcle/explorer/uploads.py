@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from phcle.answers import Attribute
-from phcle.datasets.feature_folder import read_feature_rows
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError, OptionError, PhcleError
 from phcle.explorer.answers import UnderstoodFile
 from phcle.explorer.workspace import Workspace
+from phcle.images import read_feature_rows
 from phcle.uses.named_answers import understood_picture
 
 MOST_ROWS = 24

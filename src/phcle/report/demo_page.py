@@ -11,7 +11,7 @@ import numpy as np
 
 from phcle.answers import CompletedCell, ExplainedPair
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.datasets.imagenet1k import ImageNet1K
+from phcle.datasets import ImageNet1K
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.report.hierarchy_branches import branches_of
 from phcle.report.html_page import write_page

@@ -7,7 +7,7 @@
 - `left_out`, `useful_weights`, `context_help`: what each context adds;
 - `sweep`: the default solver and the loop; `paper`: the paper's solver;
 - `rows`, `balance`, `column_samples`: the parts of a sweep;
-- `label_solve`, `node_settling`: the last step of a fit, also together with families;
+- `label_solve`, `joint_solve`: the last step of a fit, also together with families;
 - `foldin`: labels that are added later (`phcle.fold_in`);
 - `folds`: what fits say of cells, and of labels, that they have not seen;
 - `checkpoint`: storing and recording a fit.

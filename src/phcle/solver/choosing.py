@@ -1,13 +1,11 @@
 """Choose the settings that a user leaves open, by how well hidden cells are predicted.
 
-Some known cells of the readable tables are hidden. Short fits with different settings
-predict them, and a change is kept if it predicts them better. The questions, in this
-order:
+Some known cells of the readable tables are hidden. At most five short fits with
+different settings predict them, and a change is kept if it predicts them better. The
+questions, in this order:
 
-1. Do hierarchies, graphs or both serve better as families than as counts?
+1. Do hierarchies and graphs serve better as families than as counts?
 2. How strongly is each table shrunk? A table of noise is shrunk to nothing.
-3. Are shorter vectors better? Do families hold together less? If something is counted:
-   how much do tables weigh against counts, and how many negatives are there?
 """
 
 from __future__ import annotations
@@ -17,24 +15,15 @@ from dataclasses import replace
 
 from phcle.solver.settings import Chosen, Setting, Trial, longest_useful
 from phcle.solver.trials import FEWEST_CELLS, Question, Trials, open_roles
-from phcle.solver.weights import BACKGROUND
 
-LESS, LEAST, MORE = 0.2, 0.1, 0.8
-"""Shrinkages to try: the least if less was better for a table, and more if it was
-not."""
+SHRINKAGES = (0.1, 0.8)
+"""Shrinkages to try beside the first one. Each table gets its own best."""
 
 WORTH = 0.02
 """Skill below which nothing is chosen: the tables cannot be predicted."""
 
 NOTHING_HIDDEN = "The defaults stay: {} of readable tables could be hidden."
 """Why nothing is chosen, with how many cells there are."""
-
-SHORTER, FEWEST_DIMENSIONS = 4, 10
-"""Where nothing is counted, vectors of a quarter of the length are tried, if that is so
-many dimensions: longer ones fit noise where few columns can be predicted."""
-
-STIFFNESSES = (0.5, 0.25)
-"""Values of γ to try where there is a family."""
 
 
 def choose(question: Question, on_trial: Callable[[Trial], None]) -> Chosen:
@@ -74,8 +63,7 @@ def choose(question: Question, on_trial: Callable[[Trial], None]) -> Chosen:
         f"first one had {trials.done[0].skill:.3f}."
     )
     setting = replace(best.setting, shrinkage=trials.without_noise())
-    is_short = setting.dim < trials.in_roles(setting, setting.roles).dim
-    if "dim" in question.is_open and not is_short:
+    if "dim" in question.is_open:
         dim = longest_useful(question.aligned, setting.roles)
         setting = replace(setting, dim=dim)
     return Chosen(setting, tuple(trials.done), reason)
@@ -83,45 +71,16 @@ def choose(question: Question, on_trial: Callable[[Trial], None]) -> Chosen:
 
 def _changes(question: Question, trials: Trials) -> Iterator[tuple[str, Setting]]:
     """Changes to try, each a change of the best setting so far."""
-    is_open = question.is_open
     hierarchies, graphs = open_roles(question.aligned.contexts)
     for change, names in (
         ("hierarchies as families", hierarchies),
-        ("graphs as families", graphs),
-        ("both as families", (*hierarchies, *graphs) if hierarchies and graphs else ()),
+        ("graphs as families", [] if hierarchies else graphs),
+        ("both as families", [*hierarchies, *graphs] if hierarchies and graphs else []),
     ):
         if names:
             roles = dict.fromkeys(names, "family")
             yield change, trials.in_roles(trials.best.setting, roles)
-    if "shrinkage" in is_open:
-        yield trials.shrunk_by(LESS)
-        n_less = sum(size == LESS for size in trials.best_shrinkage().values())
-        if n_less:
-            yield trials.shrunk_by(LEAST)
-        if n_less < len(trials.hidden):
-            yield trials.shrunk_by(MORE)
-        sizes = trials.best_shrinkage()
-        if len(set(sizes.values())) > 1:
-            change = "shrinkage of each table"
-            yield change, replace(trials.best.setting, shrinkage=sizes)
-    if trials.best.skill < WORTH:
-        return  # there is nothing to choose by
-    problem = trials.problem(trials.best.setting)
-    weights = question.weigh(problem)
-    is_counted = any(
-        c.n_dense_columns and weights[c.name] > BACKGROUND for c in problem.contexts
-    )
-    short = trials.best.setting.dim // SHORTER
-    if "dim" in is_open and not is_counted and short >= FEWEST_DIMENSIONS:
-        yield f"{short} dimensions", replace(trials.best.setting, dim=short)
-    if "stiffness" in is_open and any(c.turns_with_labels for c in problem.contexts):
-        for size in STIFFNESSES:
-            yield f"stiffness {size:g}", replace(trials.best.setting, stiffness=size)
-            if not trials.done[-1].kept:
-                break
-    if is_counted:
-        if "descriptive_weight" in is_open:
-            change = "descriptive weight 10"
-            yield change, replace(trials.best.setting, descriptive_weight=10.0)
-        if "negatives" in is_open:
-            yield "negatives 3", replace(trials.best.setting, negatives=3.0)
+    for size in SHRINKAGES if "shrinkage" in question.is_open else ():
+        sizes = dict.fromkeys(trials.hidden, size)
+        change = f"shrinkage {size:g}"
+        yield change, replace(trials.best.setting, shrinkage=sizes)

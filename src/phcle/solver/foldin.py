@@ -22,6 +22,10 @@ from phcle.errors import ContextError, NumericalError, did_you_mean, some
 from phcle.solver.label_solve import TOO_LARGE, solve_labels
 from phcle.solver.problem import Problem
 
+PRECISE_UP_TO = 10**7
+"""Up to so many pairs of labels and columns, double precision costs nothing that people
+notice, and values far from those of the fit do not overflow."""
+
 
 def fold_in(
     embedding: LabelEmbedding,
@@ -52,7 +56,7 @@ def fold_in(
     device : str, default "cpu"
         Device that computes, as in `PHCLE`, such as "cuda".
     dtype : {"float32", "float64"}, default "float32"
-        Precision, as in `PHCLE`.
+        Precision, as in `PHCLE`; few labels are always placed in double precision.
 
     Returns
     -------
@@ -89,6 +93,8 @@ def fold_in(
     penalties = Penalties(**embedding.penalties)
     problem = Problem(labels, tuple(rows), penalties, embedding.dim)
     _refuse_uninformed(problem)
+    if problem.n_pairs <= PRECISE_UP_TO:
+        dtype = "float64"
     chosen = choose_backend(backend, device, dtype, n_pairs=problem.n_pairs)
     factors = [context.factor for context in rows]
     weights = {context.name: context.weight for context in rows}

@@ -1,8 +1,9 @@
 """What fits say of cells, and of whole labels, that they have not seen.
 
-Known cells are split into folds. A fit without a fold predicts its cells; other fits
-leave out whole rows. These predictions are what readers learn from, what intervals and
-probabilities are measured on, and what suspicious cells are compared with.
+This is the one place where cells and labels are hidden. Settings are chosen, and
+contexts are weighed, by cells that are hidden once. For readers, intervals and
+suspicious cells, all known cells are split into folds: a fit without a fold predicts
+its cells, and other fits leave out whole rows.
 
 Every fit starts cold: one that began with the factors of the whole fit would remember
 the cells that it should not see.
@@ -10,7 +11,8 @@ the cells that it should not see.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -21,7 +23,7 @@ from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.labels import index_of
 from phcle.embedding.held_out import HeldOut, HeldTags
 from phcle.solver.label_solve import solve_labels
-from phcle.solver.problem import DeviceProblem, Problem
+from phcle.solver.problem import DeviceProblem, Problem, State
 from phcle.solver.start import start_factors
 from phcle.solver.sweep import MajoriseSolver, run
 
@@ -39,6 +41,139 @@ MOST_TAGS = 3_000_000
 
 LARGEST = 1e4
 """Predictions are kept in half precision, and none is further from the mean."""
+
+
+AT_ONCE = 4_096
+"""Single cells that are predicted at once, so that their vectors stay in the cache:
+those of all cells of a wide table would take gigabytes."""
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenCells:
+    """Cells of a context that a trial fit does not see.
+
+    Attributes
+    ----------
+    rows : array of int
+        Positions of their labels.
+    columns : array of int
+        Positions of their columns.
+    truth : array of float
+        Their scaled values; zero is the mean of the column without hidden cells.
+    """
+
+    rows: Ints
+    columns: Ints
+    truth: Floats
+
+    def predicted(self, W: AnyFloats, U: AnyFloats) -> Floats:
+        """Compute W Uᵀ at every hidden cell.
+
+        Parameters
+        ----------
+        W : array of shape (labels, dim)
+            Label vectors.
+        U : array of shape (columns, dim)
+            Vectors of the columns.
+
+        Returns
+        -------
+        array of shape (cells,)
+            Predictions, scaled as `truth` is.
+        """
+        labels, at = np.unique(self.rows, return_inverse=True)
+        if 2 * len(at) > len(labels) * len(U):  # whole rows, most of them
+            return np.asarray((W[labels] @ U.T)[at, self.columns], np.float64)
+        found = np.empty(len(self.rows))
+        for start in range(0, len(found), AT_ONCE):
+            part = slice(start, start + AT_ONCE)
+            own, others = W[self.rows[part]], U[self.columns[part]]
+            found[part] = np.einsum("ij,ij->i", own, others)
+        return found
+
+    def errors(self, W: AnyFloats, U: AnyFloats) -> Floats:
+        """Compute the squared error of W Uᵀ at every hidden cell.
+
+        Parameters
+        ----------
+        W : array of shape (labels, dim)
+            Label vectors.
+        U : array of shape (columns, dim)
+            Vectors of the columns.
+
+        Returns
+        -------
+        array of shape (cells,)
+            Squared errors.
+        """
+        return np.asarray((self.truth - self.predicted(W, U)) ** 2)
+
+    def skill(self, errors: AnyFloats) -> float:
+        """Compute the share of the hidden cells' squares that is predicted.
+
+        Parameters
+        ----------
+        errors : array of shape (cells,)
+            Squared errors.
+
+        Returns
+        -------
+        float
+            R²: 1 is perfect, 0 is as good as the means; NaN without hidden cells.
+        """
+        total = float((self.truth**2).sum())
+        return 1 - float(errors.sum()) / total if total else float("nan")
+
+
+def hide_cells(
+    table: PredictingContext,
+    labels: Sequence[str],
+    share: float,
+    most: int,
+    rng: np.random.Generator,
+) -> tuple[PredictingContext, HiddenCells]:
+    """Hide some known cells, to see how well a fit predicts them.
+
+    Parameters
+    ----------
+    table : PredictingContext
+        The table.
+    labels : sequence of str
+        Labels of the problem.
+    share : float
+        Share of the known cells to hide; the values of a category are hidden together.
+    most : int
+        Most cells to look at, known or not.
+    rng : numpy.random.Generator
+        Draws the cells.
+
+    Returns
+    -------
+    table : PredictingContext
+        The table without the hidden cells.
+    hidden : HiddenCells
+        The hidden cells.
+    """
+    matrix, row_of = table.data.matrix, index_of(labels)
+    rows = np.flatnonzero(matrix.known_rows)
+    n_looked = max(1, most // max(len(table.columns), 1))
+    if n_looked < len(rows):
+        rows = np.sort(rng.choice(rows, n_looked, replace=False))
+    found = table.on_fit_scale(matrix.take(rows).toarray())
+    drawn = rng.random((len(rows), len(table.fields))) < share
+    at, columns = np.nonzero(~np.isnan(found) & drawn[:, _field_of(table)])
+    places = np.array([row_of[x] for x in table.data.labels], dtype=np.int64)[rows[at]]
+    left = table.without_cells(places, columns)
+    truth = (found[at, columns] - left.offset[columns]) / table.scale[columns]
+    return left, HiddenCells(places, columns, truth)
+
+
+def _field_of(table: PredictingContext) -> Ints:
+    """The field of each column: the values of a category belong together."""
+    found = np.empty(len(table.columns), dtype=np.int64)
+    for number, field in enumerate(table.fields):
+        found[field.at] = number
+    return found
 
 
 def judged_tables(
@@ -140,10 +275,7 @@ class _DenseFolds:
         at, columns = matrix.known_cells()
         self.known = np.zeros((n, n_columns), dtype=bool)
         self.known[at, columns] = True
-        # The values of a category belong together.
-        self.field_of = np.empty(n_columns, dtype=np.int64)
-        for number, field in enumerate(table.fields):
-            self.field_of[field.at] = number
+        self.field_of = _field_of(table)
         self.cell_fold = rng.integers(0, FOLDS, (n, len(table.fields))).astype(np.int8)
         self.row_fold = rng.integers(0, FOLDS, n).astype(np.int8)
         self.cells = np.zeros((FOLDS, n, n_columns), dtype=np.float16)
@@ -221,12 +353,8 @@ def _cold_fit(
     problem, backend = device.problem, device.backend
     contexts = [left.get(i, context) for i, context in enumerate(problem.contexts)]
     trial = problem.over(problem.labels, contexts)
-    rng = np.random.default_rng(seed)
-    # Blocks have their own threads; those of BLAS would only compete with them.
+    after = cold_fit(DeviceProblem(backend, trial), weights, seed, SWEEPS)
     with backend.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
-        solver = MajoriseSolver(DeviceProblem(backend, trial), tol=0.0)
-        start = start_factors(trial, dict(weights), "spectral", rng, backend=backend)
-        after = run(solver, solver.init(start, weights), max_iter=SWEEPS)
         solved = solve_labels(
             backend,
             trial,
@@ -237,3 +365,32 @@ def _cold_fit(
             settle=True,
         )
     return solved.W, list(solved.factors)
+
+
+def cold_fit(
+    device: DeviceProblem, weights: Mapping[str, float], seed: int, n_sweeps: int
+) -> State:
+    """Make so many sweeps from a new start.
+
+    Parameters
+    ----------
+    device : DeviceProblem
+        The problem, without what is hidden.
+    weights : mapping from str to float
+        Weights of the contexts.
+    seed : int
+        Seed of the start.
+    n_sweeps : int
+        How many sweeps.
+
+    Returns
+    -------
+    State
+        Where it ended.
+    """
+    rng, backend = np.random.default_rng(seed), device.backend
+    # Blocks have their own threads; those of BLAS would only compete with them.
+    with backend.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
+        solver = MajoriseSolver(device, tol=0.0)
+        start = start_factors(device.problem, weights, "spectral", rng, backend=backend)
+        return run(solver, solver.init(start, weights), max_iter=n_sweeps)

@@ -18,7 +18,7 @@ from phcle.backends.protocol import Array, Backend
 from phcle.contexts.terms import Sample
 from phcle.errors import NumericalError, some
 from phcle.solver.column_samples import ColumnSamples
-from phcle.solver.node_settling import settle_nodes
+from phcle.solver.joint_solve import solve_jointly
 from phcle.solver.problem import LabelRows, Problem, penalty_terms
 from phcle.solver.rows import solve_rows
 
@@ -26,18 +26,16 @@ Floats = npt.NDArray[np.floating[Any]]
 
 TOO_LARGE = "look for values far larger than those of the fit."
 
-ROUGH_TOL = {"full": 1e-3, "mixed": 1e-2}
-"""Tolerance of the stages before the last one, by precision. The last stage continues
-from there, so more exact steps would be wasted."""
+ROUGH_TOL = 1e-2
+"""Tolerance of the stage in half precision. The last stage continues from there, so
+more exact steps would be wasted."""
 
 SAMPLED_TOL, SAMPLED_COLUMNS = 1e-2, 512
 """Tolerance and number of columns of the first stage, for rows that start at zero. Its
 cheap steps cover most of the distance."""
 
-DOUBLE_UP_TO = 10**7
-"""Up to this many pairs, the last stage uses double precision. Above, it would take too
-long, and rows end within 4e-5 of their optimum either way."""
-
+HALF_FROM = 10**7
+"""From so many pairs on, a GPU begins in half precision, where that is faster."""
 
 SOLVED_PAIRS, SOLVED_COLUMNS, SOLVED_TOL, SOLVED_STEPS = 10**13, 720_000, 1e-3, 5
 """Above so many pairs, a GPU ends with a sample of so many columns, to this tolerance,
@@ -136,24 +134,19 @@ def solve_labels(
     """
     stages = _stages(backend, problem, tol, has_start=start is not None)
     is_very_large = problem.n_pairs > FORESEEN_PAIRS
-    W: Any = start
-    placed: list[Any] = []
-    before = None
+    rows = rows or LabelRows(backend, problem)
+    placed = [backend.asarray(factor) for factor in factors]
+    W = _zeros(backend, problem) if start is None else backend.asarray(start)
     for stage in stages:
-        move = stage.backend.asarray
-        if W is None:
-            W = _zeros(stage.backend, problem)
-        if before is None or before.dtype != stage.backend.dtype:
-            if before is not None:
-                factors = [before.to_numpy(factor) for factor in placed]
-            placed = [move(factor) for factor in factors]
-        if rows is None or rows.backend.dtype != stage.backend.dtype:
-            rows = LabelRows(stage.backend, problem)
-        elif rows.backend is not stage.backend:
+        if rows.backend is not stage.backend:
             rows = rows.on(stage.backend)
+        if settle and any(context.turns_with_labels for context in problem.contexts):
+            W, placed = solve_jointly(
+                stage.backend, rows, W, placed, weights, tol=stage.tol
+            )
         solved = solve_rows(
             stage.backend,
-            move(W),
+            W,
             rows.views(placed, weights, samples=stage.samples),
             problem.penalties.ridge,
             rows.blocks,
@@ -161,17 +154,7 @@ def solve_labels(
             max_iter=stage.most_steps,
             foresee=LARGE_FORESEEN if is_very_large else FORESEEN,
         )
-        if settle and any(context.turns_with_labels for context in problem.contexts):
-            solved, placed = settle_nodes(
-                stage.backend,
-                rows,
-                solved,
-                placed,
-                weights,
-                tol=stage.tol,
-                most_steps=MOST_STEPS,
-            )
-        W, before = solved.factor, stage.backend
+        W = solved.factor
     penalties = penalty_terms(stage.backend.xp, problem, W, placed)
     W = stage.backend.to_numpy(W)
     broken = [
@@ -203,21 +186,19 @@ def _stages(
 ) -> list[_Stage]:
     """Cheap steps first, exact steps last.
 
-    Without a start, rows first converge on a sample of the columns. Then come steps in
-    the precision of the sweeps (half precision for a large problem on a GPU). A small
-    problem ends in double precision, a large one in the precision of the sweeps, and so
-    does one for which rough steps are exact enough.
+    Without a start, rows first converge on a sample of the columns. On a GPU, steps of
+    a large problem in half precision follow. All end in the precision of the sweeps.
     """
-    is_large = problem.n_pairs > DOUBLE_UP_TO
+    is_large = problem.n_pairs > HALF_FROM
     rough = backend.in_half_precision() if is_large else backend
     if solves_sample(backend, problem):
         samples = ColumnSamples(problem, SOLVED_COLUMNS, seed=1).draw(0).columns
         return [_Stage(rough, max(tol, SOLVED_TOL), samples, SOLVED_STEPS)]
-    is_double = not is_large and tol < ROUGH_TOL[rough.precision]
-    last = backend.with_dtype("float64" if is_double else backend.dtype)
+    # The sweeps may have been in half precision, too.
+    last = backend.with_dtype(backend.dtype) if backend.precision != "full" else backend
     stages = [_Stage(last, tol)]
-    if (rough.dtype, rough.precision) != (last.dtype, last.precision):
-        stages.insert(0, _Stage(rough, max(tol, ROUGH_TOL[rough.precision])))
+    if rough.precision != last.precision:
+        stages.insert(0, _Stage(rough, max(tol, ROUGH_TOL)))
     if not has_start:
         drawn = ColumnSamples(problem, SAMPLED_COLUMNS, seed=0).draw(0)
         stages.insert(0, _Stage(rough, SAMPLED_TOL, drawn.columns))

@@ -122,7 +122,7 @@ class LeaveOneOut:
 
     def _errors(self, left_out: Collection[str]) -> Errors:
         problem = self.trials.problem(self.setting, left_out)
-        return self.trials.fit(problem, cold_sweeps=SWEEPS)[1]
+        return self.trials.errors(problem, SWEEPS)
 
     def _skill(self, name: str, errors: npt.NDArray[np.float64]) -> float:
         return self.trials.hidden[name].skill(errors)

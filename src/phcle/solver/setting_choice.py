@@ -21,7 +21,7 @@ from phcle.solver.useful_weights import useful_weights
 from phcle.solver.warm_start import WarmStart
 from phcle.solver.weights import equal_weights, given_weights, shared_weights
 
-USUAL_TRIALS = 9
+MOST_TRIALS = 5
 """Settings that are tried at most, for the progress bar."""
 
 
@@ -197,7 +197,7 @@ class SettingChoice:
             "choosing settings", enabled=self.options["verbose"], unit="trials"
         ) as show:
             n_done = itertools.count(1)
-            return choose(question, lambda trial: show(next(n_done), USUAL_TRIALS))
+            return choose(question, lambda trial: show(next(n_done), MOST_TRIALS))
 
     def _question(
         self, aligned: Aligned, given: Setting, is_open: frozenset[str] = frozenset()

@@ -10,7 +10,7 @@ otherwise make the dimensions differ.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +20,7 @@ import numpy.typing as npt
 from phcle.arrays import Floats
 from phcle.backends.protocol import Array, Backend, choose_backend
 from phcle.errors import PhcleWarning
-from phcle.solver.device_start import (
-    draw_on_device,
-    spectral_on_device,
-    start_targets,
-)
+from phcle.solver.keyed_normals import draw_on_device
 from phcle.solver.problem import Problem
 
 NOISE = 0.01
@@ -35,12 +31,11 @@ POWERS = 2
 """Rounds that turn random directions into singular vectors. After a third one, a fit of
 10,000 nouns would end less than 1e-4 lower, in a time that it does not save."""
 
-LONG = 2000
-"""Use Cholesky above this many rows; below, QR is as fast."""
+LEAST = 1e-7
+"""Singular values below this share of the largest one are zero up to rounding."""
 
-ALIKE = 1e-6
-"""Use QR if a column is this close to a combination of the others: Cholesky of the Gram
-matrix would lose too many digits."""
+CONVERTED_AT_ONCE = 1 << 20
+"""Rows converted to double precision at once."""
 
 LARGE = 2_000
 """From this many labels on, a GPU makes the start, with other noise. Below, NumPy takes
@@ -106,22 +101,28 @@ def start_factors(
         rows = [problem.labels, *(context.columns for context in problem.contexts)]
         parts = [np.full((len(names), 1), length) for names in rows]
         return Factors(parts[0], tuple(parts[1:]))
-    spectral: list[Any] = []
     is_large = len(problem.labels) >= LARGE
     if is_large and backend is not None and backend.is_accelerated:
-        seed = int(rng.integers(2**62))
-        parts = draw_on_device(problem, problem.dim, seed, backend)
-        if init == "spectral":
-            spectral = spectral_on_device(problem, weights, seed + 1, backend)
+        device, seed = backend, int(rng.integers(2**62))
+        parts = draw_on_device(problem, problem.dim, seed, device)
+
+        def draw(width: int) -> Sequence[Array]:
+            return draw_on_device(problem, width, seed + 1, device)[1:]
+
     else:
-        backend = choose_backend("numpy", "cpu", "float64")
+        device = choose_backend("numpy", "cpu", "float64")
         parts = draw_for_all(problem, problem.dim, rng)
-        if init == "spectral":
-            spectral = _spectral(problem, weights, rng, backend)
+
+        def draw(width: int) -> Sequence[Array]:
+            return _draw_for_columns(problem, width, rng)
+
+    is_spectral = init == "spectral"
     for part in parts:
-        part *= NOISE if spectral else problem.dim**-0.5
-    for part, found in zip(parts, spectral, strict=False):
-        part += found
+        part *= NOISE if is_spectral else problem.dim**-0.5
+    if is_spectral:
+        found = spectral(problem, weights, draw, device)
+        for part, own in zip(parts, found, strict=True):
+            part += own
     return Factors(parts[0], tuple(parts[1:]))
 
 
@@ -194,79 +195,120 @@ def _draw_for_columns(
     return [drawn[name] for name in problem.names]
 
 
-def _spectral(
+def spectral(
     problem: Problem,
     weights: Mapping[str, float],
-    rng: np.random.Generator,
+    draw: Callable[[int], Sequence[Array]],
     backend: Backend,
-) -> list[Floats]:
-    """Randomised SVD of all targets side by side, split evenly between the factors."""
-    xp, targets = backend.xp, start_targets(problem, weights, backend)
-    widths = [len(context.columns) for context in problem.contexts]
-    edges = [int(edge) for edge in np.cumsum([0, *widths])]
+) -> list[Array]:
+    """Compute the randomised SVD of all targets, split evenly between the factors.
 
-    def product(V: Array) -> Array:
-        shape = (len(problem.labels), V.shape[1])
-        total = xp.zeros(shape, dtype=V.dtype, device=V.device)
-        for target, a, b in zip(targets, edges, edges[1:], strict=False):
-            if target.weight:
-                total += target.weight * target.product(V[a:b])
-        return total
+    Only d × d matrices leave the device.
 
-    def transposed(W: Array) -> Array:
-        return xp.concat([t.weight * t.transposed(W) for t in targets])
+    Parameters
+    ----------
+    problem : Problem
+        Labels and contexts.
+    weights : mapping
+        α and β by context.
+    draw : callable
+        Draws so many normal numbers for every column of every context.
+    backend : Backend
+        Where to compute.
 
-    rank = min(problem.dim, len(problem.labels), edges[-1])
-    width = min(rank + 10, len(problem.labels), edges[-1])
-    probe = backend.asarray(np.concatenate(_draw_for_columns(problem, width, rng)))
-    basis = product(probe)
+    Returns
+    -------
+    list of arrays
+        W, then the factor of each context.
+    """
+    xp, lam = backend.xp, problem.penalties
+    targets = [
+        context.start_target(
+            backend, context.term_weight(weights[context.name], lam), lam
+        )
+        for context in problem.contexts
+    ]
+    n_columns = sum(len(context.columns) for context in problem.contexts)
+    rank = min(problem.dim, len(problem.labels), n_columns)
+    width = min(rank + 10, len(problem.labels), n_columns)
+
+    def product(parts: Sequence[Array]) -> Array:
+        own = [t.weight * t.product(V) for t, V in zip(targets, parts, strict=True)]
+        return sum(own[1:], own[0])
+
+    def transposed(W: Array) -> list[Array]:
+        return [t.weight * t.transposed(W) for t in targets]
+
+    basis = product([backend.asarray(part) for part in draw(width)])
     for _ in range(POWERS):
-        across = transposed(_orthonormal(backend, basis, n_rounds=1))
-        basis = product(_orthonormal(backend, across, n_rounds=1))
-    basis = _orthonormal(backend, basis)
+        (basis,) = _orthonormal(backend, [basis])
+        basis = product(_orthonormal(backend, transposed(basis)))
+    (basis,) = _orthonormal(backend, [basis])
     across = transposed(basis)
-    # The SVD of a tall matrix, from that of a small one.
-    tall = _orthonormal(backend, across, n_rounds=1)
-    small = xp.matmul(tall.T, across)
-    turn, strength, left = map(backend.to_numpy, xp.linalg.svd(small))
-    right = backend.to_numpy(xp.matmul(tall, backend.asarray(turn)))
+    # The singular vectors of a tall matrix, from its Gram matrix in double precision.
+    squares, turn = np.linalg.eigh(_gram(backend, across))
+    strength = np.sqrt(np.maximum(squares[::-1], 0.0))[:rank]
+    turn = turn[:, ::-1][:, :rank]
+    is_there = strength > LEAST * strength[0]
+    root = np.where(is_there, np.sqrt(strength), 0.0)
+    shrink = np.where(is_there, 1 / np.maximum(root, 1e-30), 0.0)
     # The sign of a singular vector is arbitrary: make its largest entry positive, so
     # that the order of labels and columns does not matter.
-    sign = np.sign(right[np.abs(right).argmax(axis=0), np.arange(right.shape[1])])
-    right, left = right * sign, left * sign[:, None]
-    root = np.sqrt(strength[:rank])
-    own = backend.to_numpy(xp.matmul(basis, backend.asarray(left[:rank].T)))
-    found = [_pad(own * root, problem.dim)]
-    for target, a, b in zip(targets, edges, edges[1:], strict=False):
-        factor = right[a:b, :rank] * root
-        factor = factor / target.weight if target.weight else 0 * factor
-        found.append(_pad(factor, problem.dim))
-    return found
+    right = [xp.matmul(part, backend.asarray(turn * shrink)) for part in across]
+    sign = _signs(backend, right)
+    found = [xp.matmul(basis, backend.asarray(turn * root * sign))]
+    for target, part in zip(targets, right, strict=True):
+        share = 1 / target.weight if target.weight else 0.0
+        found.append(part * backend.asarray(sign * share))
+    return [_widened(backend, part, problem.dim) for part in found]
 
 
-def _orthonormal(backend: Backend, columns: Array, *, n_rounds: int = 2) -> Array:
-    """Orthonormal columns with the same span.
+def _in_parts(rows: Array, function: Callable[[Array], Array]) -> Array:
+    """Sum a function over parts of the rows, which bounds the memory."""
+    size = CONVERTED_AT_ONCE
+    starts = range(0, max(1, rows.shape[0]), size)
+    return sum(function(rows[start : start + size]) for start in starts)
 
-    Long columns go through two Cholesky decompositions of their Gram matrix, many times
-    faster than QR. After one round they are a little oblique, which does not matter if
-    only their span is used. QR is used if the columns are nearly dependent.
-    """
+
+def _gram(backend: Backend, parts: Sequence[Array]) -> np.ndarray:
+    """Gram matrix of stacked rows, in double precision."""
     xp = backend.xp
-    if columns.shape[0] >= LONG:
-        for _ in range(n_rounds):
-            try:
-                lower = xp.linalg.cholesky(xp.matmul(columns.T, columns))
-            except np.linalg.LinAlgError:
-                break
-            diagonal = xp.linalg.diagonal(lower)
-            if xp.min(diagonal) < ALIKE * xp.max(diagonal):
-                break
-            columns = xp.matmul(columns, xp.linalg.inv(lower).T)
-        else:
-            return columns
-    return xp.linalg.qr(columns)[0]
+
+    def gram(rows: Array) -> Array:
+        precise = xp.astype(rows, xp.float64)
+        return xp.matmul(precise.T, precise)
+
+    return np.asarray(sum(backend.to_numpy(_in_parts(part, gram)) for part in parts))
 
 
-def _pad(factor: Floats, dim: int) -> Floats:
+def _orthonormal(backend: Backend, parts: list[Array]) -> list[Array]:
+    """Orthonormal columns with the same span, of stacked rows.
+
+    Two rounds with the inverse root of the Gram matrix: the second repairs what
+    rounding left over from the first. Directions that the rows do not have become zero.
+    """
+    for _ in range(2):
+        values, vectors = np.linalg.eigh(_gram(backend, parts))
+        is_there = values > LEAST**2 * values[-1]
+        inverse = np.where(is_there, 1 / np.sqrt(np.where(is_there, values, 1.0)), 0.0)
+        change = backend.asarray(vectors * inverse)
+        parts = [backend.xp.matmul(part, change) for part in parts]
+    return parts
+
+
+def _signs(backend: Backend, parts: Sequence[Array]) -> np.ndarray:
+    """The sign of the entry of each column that is largest in absolute value."""
+    xp = backend.xp
+    highest = np.max([backend.to_numpy(xp.max(x, axis=0)) for x in parts], axis=0)
+    lowest = np.min([backend.to_numpy(xp.min(x, axis=0)) for x in parts], axis=0)
+    return np.where(highest >= -lowest, 1.0, -1.0)
+
+
+def _widened(backend: Backend, factor: Array, dim: int) -> Array:
     """Append zero dimensions if the rank is smaller than `dim`."""
-    return np.pad(factor, ((0, 0), (0, dim - factor.shape[1])))
+    xp = backend.xp
+    shape = (factor.shape[0], dim - factor.shape[1])
+    if not shape[1]:
+        return factor
+    zeros = xp.zeros(shape, dtype=factor.dtype, device=factor.device)
+    return xp.concat([factor, zeros], axis=1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import cast
 
 import numpy as np
 
@@ -18,16 +18,12 @@ from phcle.backends.protocol import Backend
 from phcle.contexts.alignment import Aligned, observed_among
 from phcle.contexts.base.context import Context
 from phcle.contexts.base.fitted_context import FittedContext
+from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.labels import some_names
 from phcle.contexts.terms import Penalties
-from phcle.solver.problem import DeviceProblem, Problem, State
+from phcle.solver.folds import HiddenCells, cold_fit, hide_cells
+from phcle.solver.problem import DeviceProblem, Problem
 from phcle.solver.settings import NOISE, Setting, Trial, in_roles, longest_useful
-from phcle.solver.start import start_factors
-from phcle.solver.sweep import MajoriseSolver, run
-
-if TYPE_CHECKING:
-    from phcle.contexts.descriptive.hidden_cells import HiddenCells
-
 
 SHARE = 0.1
 """Share of the known cells that is hidden. The rest must suffice to learn from."""
@@ -41,9 +37,9 @@ MOST_CELLS = 3_000_000
 FEWEST_CELLS = 50
 """Fewest hidden cells to choose by. With fewer, chance would choose."""
 
-COLD_SWEEPS, SWEEPS = 4, 3
-"""Sweeps of trials that begin anew, as those of other roles, and of those that begin
-where the best one ended. Further sweeps seldom change their order."""
+SWEEPS = 4
+"""Sweeps of a trial. Every trial begins anew: one that began where another ended would
+remember what that one made of the cells. Further sweeps seldom change their order."""
 
 SHORTEST = 50
 """Least length of vectors in trials with counts, so that these are not at a
@@ -52,11 +48,6 @@ disadvantage beside families, which need no length of their own."""
 GAIN = 0.001
 """A change must raise the sum of the tables' skills by this much to be kept. Less is
 within chance."""
-
-CLEAR_GAIN = 0.005
-"""The same for a lower stiffness and for shorter vectors. Nodes settle slowly, so short
-trials favour loose families a little: fits to the end did not confirm smaller gains.
-And shorter vectors hold less of what no hidden cell asks for."""
 
 FIRST_SHRINKAGE = 0.4
 """Shrinkage of the first trials."""
@@ -129,7 +120,7 @@ def open_roles(contexts: Sequence[Context]) -> tuple[list[str], list[str]]:
 
 
 class Trials:
-    """Trials on the same hidden cells, and where the best one ended.
+    """Trials on the same hidden cells.
 
     Parameters
     ----------
@@ -151,13 +142,19 @@ class Trials:
         self.tables: dict[str, FittedContext] = {}
         for context in question.aligned.contexts:
             if context.relatives() is None:
-                whole = question.in_fit(context, self.labels)
-                table, cells = whole.hide_cells(SHARE, MOST_CELLS, self.rng)
+                table = question.in_fit(context, self.labels)
+                if table.can_be_completed:
+                    table, cells = hide_cells(
+                        cast(PredictingContext, table),
+                        self.labels,
+                        SHARE,
+                        MOST_CELLS,
+                        self.rng,
+                    )
+                    if len(cells.rows):
+                        self.hidden[context.name] = cells
                 self.tables[context.name] = table
-                if cells is not None and len(cells.rows):
-                    self.hidden[context.name] = cells
         self.done: list[Trial] = []
-        self.state: State | None = None  # where the best trial ended
 
     @property
     def n_hidden(self) -> int:
@@ -234,47 +231,27 @@ class Trials:
         penalties = self.question.penalties(setting)
         return Problem((), (), penalties, setting.dim).over(self.labels, contexts)
 
-    def fit(
-        self,
-        problem: Problem,
-        begin: State | None = None,
-        *,
-        cold_sweeps: int = COLD_SWEEPS,
-    ) -> tuple[State, dict[str, Floats]]:
-        """Fit for a few sweeps, from the start or from where another trial ended.
+    def errors(self, problem: Problem, n_sweeps: int = SWEEPS) -> dict[str, Floats]:
+        """Compute how far a short fit is from the hidden cells.
 
         Parameters
         ----------
         problem : Problem
             What to fit.
-        begin : State, optional
-            Where another trial ended.
-        cold_sweeps : int
-            Sweeps from the start.
+        n_sweeps : int
+            Sweeps of the fit.
 
         Returns
         -------
-        state : State
-            Where the trial ended.
-        errors : dict
+        dict
             Squared errors of the hidden cells, by table.
         """
         backend = self.question.backend(problem)
         weights = dict(self.question.weigh(problem))
-        # Blocks have their own threads; those of BLAS would only compete with them.
-        with backend.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
-            solver = MajoriseSolver(DeviceProblem(backend, problem), tol=0.0)
-            n_sweeps = SWEEPS
-            if begin is None:
-                rng = np.random.default_rng(self.question.seed)
-                start = start_factors(
-                    problem, weights, "spectral", rng, backend=backend
-                )
-                begin, n_sweeps = solver.init(start, weights), cold_sweeps
-            begin = replace(begin, weights=weights, history=())
-            state = run(solver, begin, max_iter=n_sweeps)
-        W, *factors = solver.device.to_numpy([state.W, *state.factors])
-        return state, {
+        device = DeviceProblem(backend, problem)
+        state = cold_fit(device, weights, self.question.seed, n_sweeps)
+        W, *factors = device.to_numpy([state.W, *state.factors])
+        return {
             name: self.hidden[name].errors(W, factor)
             for name, factor in zip(problem.names, factors, strict=True)
             if name in self.hidden
@@ -290,23 +267,14 @@ class Trials:
         setting : Setting
             The whole setting.
         """
-        best = self.best.setting if self.done else setting
-        same_roles = bool(self.done) and setting.roles == best.roles
-        goes_on = same_roles and setting.dim == best.dim
-        begin = self.state if goes_on else None
-        state, errors = self.fit(self.problem(setting), begin)
+        errors = self.errors(self.problem(setting))
         skills = {name: self.hidden[name].skill(x) for name, x in errors.items()}
         # A table that is hardly better than its means would be shrunk to nothing.
         counted = [x if self.is_predicted(name, x) else 0 for name, x in skills.items()]
         skill = float(np.mean(counted))
         # Tables of noise must not hide what a change does for the others: no mean here.
-        is_laxer = setting.stiffness != best.stiffness
-        is_shorter = same_roles and setting.dim != best.dim
-        needed = CLEAR_GAIN if is_laxer or is_shorter else GAIN
-        kept = not self.done or (skill - self.best.skill) * len(counted) > needed
+        kept = not self.done or (skill - self.best.skill) * len(counted) > GAIN
         self.done.append(Trial(change, setting, skill, skills, kept))
-        if kept:
-            self.state = state
         self.on_trial(self.done[-1])
 
     def is_predicted(self, name: str, skill: float) -> bool:
@@ -325,22 +293,6 @@ class Trials:
             Whether something predicts the table.
         """
         return skill >= max(PREDICTED, CHANCE / len(self.hidden[name].rows))
-
-    def shrunk_by(self, size: float) -> tuple[str, Setting]:
-        """Return a change to one shrinkage of all tables.
-
-        Parameters
-        ----------
-        size : float
-            The shrinkage.
-
-        Returns
-        -------
-        tuple of str and Setting
-            The change in words, and the setting.
-        """
-        sizes = dict.fromkeys(self.hidden, size)
-        return f"shrinkage {size:g}", replace(self.best.setting, shrinkage=sizes)
 
     def best_shrinkage(self) -> dict[str, float]:
         """Find the shrinkage at which each table was predicted best.
@@ -367,9 +319,9 @@ class Trials:
         dict
             Shrinkage by table.
         """
-        chosen = dict(self.best.setting.shrinkage)
         if "shrinkage" not in self.question.is_open:
-            return chosen
+            return dict(self.best.setting.shrinkage)
+        chosen = self.best_shrinkage()
         noise = {
             name
             for name in chosen

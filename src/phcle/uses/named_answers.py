@@ -7,12 +7,14 @@ the same. The shapes of the answers are in `phcle.answers`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from phcle import answers
-from phcle.errors import some
+from phcle.embedding.skill import completion_skill
+from phcle.errors import ContextError, some
 from phcle.uses.explanation_lines import explanation_lines
 
 if TYPE_CHECKING:
@@ -261,11 +263,9 @@ def _chosen(embedding: LabelEmbedding) -> answers.ChosenSettings | None:
 
 def _completion(embedding: LabelEmbedding) -> answers.CompletionSkill | None:
     """What the fit measured on hidden cells; an older or forged file has nothing."""
-    found: Any = embedding.origin.get("completion")
-    try:
-        return answers.CompletionSkill.from_dict(found)
-    except (TypeError, KeyError, ValueError):
-        return None
+    with suppress(ContextError):
+        return completion_skill(embedding)
+    return None
 
 
 def named(embedding: LabelEmbedding, label: str) -> answers.Named:

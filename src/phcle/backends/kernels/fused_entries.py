@@ -133,37 +133,6 @@ class FusedEntries:
         """
         return self._summed(y, weights, BENT)
 
-    def norms(self, weights: torch.Tensor) -> torch.Tensor:
-        """Compute Σ_c weight_c ‖z_c‖² for every row.
-
-        Parameters
-        ----------
-        weights : Tensor
-            (rows, width).
-
-        Returns
-        -------
-        Tensor
-            (rows,).
-        """
-        squares = (self.other * self.other).sum(dim=1)
-        return (weights * squares[self.columns]).sum(dim=1)
-
-    def scaled(self, weights: torch.Tensor) -> torch.Tensor:
-        """Compute weight_c z_c for every known column.
-
-        Parameters
-        ----------
-        weights : Tensor
-            (rows, width).
-
-        Returns
-        -------
-        Tensor
-            (rows, width, d).
-        """
-        return weights[:, :, None] * self.other[self.columns]
-
     def _summed(
         self, y: torch.Tensor, weights: torch.Tensor, what: tl.constexpr
     ) -> torch.Tensor:

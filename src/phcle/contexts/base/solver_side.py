@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,9 +15,6 @@ from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.terms import FactorUpdate, Penalties, StartTarget, Term
 from phcle.errors import ContextError
-
-if TYPE_CHECKING:
-    from phcle.contexts.descriptive.hidden_cells import HiddenCells
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -134,29 +131,6 @@ class SolverSide(ABC):
         FittedContext
             The context over these labels, in this order.
         """
-
-    def hide_cells(
-        self, share: float, most: int, rng: np.random.Generator
-    ) -> tuple[Self, HiddenCells | None]:
-        """Hide some known cells, to see how well a fit predicts them.
-
-        Parameters
-        ----------
-        share : float
-            Share of the known cells to hide.
-        most : int
-            Most cells to look at, known or not.
-        rng : numpy.random.Generator
-            Draws the cells.
-
-        Returns
-        -------
-        context : FittedContext
-            The context without the hidden cells.
-        hidden : HiddenCells or None
-            The hidden cells; None if the context predicts no readable columns.
-        """
-        return self, None
 
     def again(self, labels: Sequence[str]) -> Self:
         """Arrange the stored data by labels, to fit them again.

@@ -4,11 +4,9 @@
 `sources` turn cells, names, texts and sentences into numbers, also those of labels that
 come later; `values_by_label` checks what users give.
 
-`fitted` is the context inside a fit: `scaled_values` has its numbers and scales, `loss`
-its term, and `elastic_net` updates its factor. `predictions` is the half of it that
-predicts. `fields` has the columns as the user knows them, `confidence` turns
-predictions into probabilities and intervals, and `confidence_learning` learns how from
-`hidden_cells`.
+`fitted` is the context inside a fit: `scaled_values` has the scales of its columns,
+`loss` its term, and `elastic_net` updates its factor. `predictions` is the half of it
+that predicts, and `fields` has the columns as the user knows them.
 
 Modules here may import the modules of `contexts` and `contexts.readers`, `backends`,
 `files` and `errors`, but not `relational`.

@@ -18,7 +18,6 @@ from phcle.contexts.descriptive.cell_encoding import encode_columns
 from phcle.contexts.descriptive.name_words import NameWords, weigh_names
 from phcle.contexts.descriptive.row_merging import merge_rows
 from phcle.contexts.descriptive.scaled_values import (
-    ScaledValues,
     choose_log_columns,
     offset_and_scale,
     units_differ,
@@ -34,8 +33,8 @@ from phcle.contexts.descriptive.values_by_label import (
     texts_of_frame,
     words_of_labels,
 )
+from phcle.contexts.gaps import Gaps, ScaledRows, logs_of
 from phcle.contexts.labels import as_label, as_labels
-from phcle.contexts.masked import MaskedMatrix, logs_of, masked_matrix
 from phcle.contexts.matrices import LARGEST, check_axes
 from phcle.contexts.unknown_markers import UnknownMarkers
 from phcle.errors import ContextError, ContextWarning, GuessWarning, some
@@ -82,7 +81,7 @@ class DescriptiveContext(Context):
 
     Attributes
     ----------
-    matrix : MaskedMatrix
+    matrix : Gaps
         The values and what is known, in one object.
 
     Examples
@@ -104,13 +103,13 @@ class DescriptiveContext(Context):
     source: Source | None = None
     log_columns: tuple[str, ...] = ()
     log_shifts: tuple[float, ...] = ()
-    matrix: MaskedMatrix = field(init=False, repr=False)
+    matrix: Gaps = field(init=False, repr=False)
 
     kind = "descriptive"
     order = 1
 
     def __post_init__(self) -> None:
-        matrix = masked_matrix(self.values, self.observed, self.name)
+        matrix = Gaps.of(self.values, self.observed, self.name)
         is_checked = matrix is self.values  # another context has checked it
         values, observed = matrix.arrays
         found = {"matrix": matrix, "values": values, "observed": observed}
@@ -225,7 +224,7 @@ class DescriptiveContext(Context):
 
     def with_matrix(
         self,
-        matrix: MaskedMatrix,
+        matrix: Gaps,
         *,
         labels: Sequence[str] | None = None,
         columns: Sequence[str] | None = None,
@@ -235,7 +234,7 @@ class DescriptiveContext(Context):
 
         Parameters
         ----------
-        matrix : MaskedMatrix
+        matrix : Gaps
             The new values.
         labels : sequence of str, optional
             Names of its rows. By default those of this context.
@@ -326,7 +325,7 @@ class DescriptiveContext(Context):
             source=None if self.source is None else self.source.take([]),
             varies=matrix.moments().varies,
             log_shift=self.log_shift,
-            values=ScaledValues.over(labels, cut.labels, matrix, offset, scale),
+            values=ScaledRows.over(labels, cut.labels, matrix, offset, scale),
         )
 
     @classmethod

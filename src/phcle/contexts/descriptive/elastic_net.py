@@ -18,10 +18,8 @@ from typing import Any
 import numpy as np
 
 from phcle.backends.protocol import Array, Backend
-from phcle.backends.row_blocks import Block, split_rows
-from phcle.contexts.descriptive.loss import SpreadRows
-from phcle.contexts.descriptive.scaled_values import CellsOrGaps, ScaledValues
-from phcle.contexts.matrices import keep_entries
+from phcle.backends.row_blocks import Block, pad_rows, split_rows
+from phcle.contexts.gaps import Marked, ScaledRows
 from phcle.contexts.terms import FactorUpdate, RowUpdate, Sample
 
 MOST_STEPS = 50
@@ -39,7 +37,7 @@ class DescriptionUpdate(FactorUpdate):
     ----------
     backend : Backend
         Where to compute.
-    values : ScaledValues
+    values : ScaledRows
         A and I of the context.
     dim : int
         Length of a vector.
@@ -52,20 +50,17 @@ class DescriptionUpdate(FactorUpdate):
     def __init__(
         self,
         backend: Backend,
-        values: ScaledValues,
+        values: ScaledRows,
         dim: int,
         *,
         sparsity: float,
         ridge: float,
     ) -> None:
         self.backend, self.sparsity, self.ridge = backend, sparsity, ridge
-        by_column = values.by_column
-        filled = keep_entries(values.entries, by_column.by_gaps[None, :])
-        self.full_values = SpreadRows(backend, values, filled)
-        self.observed = backend.indices(np.flatnonzero(values.observed))
-        self.blocks = _split(backend, by_column, dim)
-        self.by_gaps = [bool(by_column.by_gaps[x.rows[0]]) for x in self.blocks]
-        self.padded = [by_column.pad(block.rows, backend) for block in self.blocks]
+        marked, self.values = values.by_column, values.placed(backend)
+        self.blocks = _split(backend, marked, dim)
+        self.by_gaps = [bool(marked.by_gaps[x.rows[0]]) for x in self.blocks]
+        self.padded = [pad_rows(marked.cells, x.rows, backend) for x in self.blocks]
 
     def improve(
         self,
@@ -80,24 +75,17 @@ class DescriptionUpdate(FactorUpdate):
         """Improve U for this W; `weight` is λ1 β. A sample of labels is not used."""
         xp, backend = self.backend.xp, self.backend
         U = xp.asarray(factor, copy=True)
-        target = weight * self.full_values.transposed_product(W)  # (columns, d)
-
-        def gram_of(rows: Array) -> Array:
-            some = xp.take(W, rows, axis=0)
-            return weight * xp.matmul(some.T, some)
-
-        full, known = gram_of(self.full_values.rows), gram_of(self.observed)
-        # λmax over all observed labels is at least that of each description.
-        steepest = float(xp.linalg.eigvalsh(known)[-1])
+        target = weight * self.values.turned_product(W)  # (columns, d)
+        known = xp.take(W, self.values.rows, axis=0)
+        whole = weight * xp.matmul(known.T, known)
+        # λmax over all labels with values is at least that of each description.
+        steepest = float(xp.linalg.eigvalsh(whole)[-1])
 
         def improve(number: int) -> None:
             at, padded = self.blocks[number].at, self.padded[number]
             aim = xp.take(target, at, axis=0)
-            gram = known if self.by_gaps[number] else full
+            gram = whole if self.by_gaps[number] else xp.zeros_like(whole)
             bend = self._bend(number, gram, W, weight)
-            if padded is not None:
-                entries = backend.known_entries(padded.columns, W)
-                aim = aim + weight * entries.sums(padded.values)
             U[at] = elastic_net(  # no two blocks share a row
                 backend,
                 bend,
@@ -122,16 +110,18 @@ class DescriptionUpdate(FactorUpdate):
     ) -> Callable[[Array], Array]:
         """Products with the Gram matrix of each description of a block.
 
-        They share `gram`, more or less their own cells.
+        They share `gram`, with their own known cells, or without their own gaps.
         """
         xp, padded = self.backend.xp, self.padded[number]
         if padded is None:
             return lambda u: xp.matmul(u, gram)
         entries = self.backend.known_entries(padded.columns, W)
-        weights = weight * padded.known
+        weights = (-weight if self.by_gaps[number] else weight) * padded.known
         if not _is_wide(padded.columns.shape[1], W.shape[1]):
             return lambda u: xp.matmul(u, gram) + entries.bent(weights, u)
-        cells = entries.scaled(xp.sqrt(xp.abs(weights)))
+        flat = xp.take(W, xp.reshape(padded.columns, (-1,)), axis=0)
+        cells = xp.reshape(flat, (*padded.columns.shape, W.shape[1]))
+        cells = xp.sqrt(xp.abs(weights))[:, :, None] * cells
         own = xp.matmul(xp.permute_dims(cells, (0, 2, 1)), cells)
         grams = gram - own if self.by_gaps[number] else gram + own
         return lambda u: xp.matmul(u[:, None, :], grams)[:, 0]
@@ -142,20 +132,20 @@ def _is_wide(n_cells: Any, dim: int) -> Any:
     return 2 * n_cells > dim
 
 
-def _split(backend: Backend, by_column: CellsOrGaps, dim: int) -> list[Block]:
+def _split(backend: Backend, marked: Marked, dim: int) -> list[Block]:
     """Blocks of descriptions that have no cells of their own, few or many.
 
     Those of a block have cells, or they have gaps.
     """
-    n_cells = np.diff(by_column.cells.indptr)
+    n_cells = np.diff(marked.cells.indptr)
     is_wide, height = _is_wide(n_cells, dim), max(1, backend.tile // (ROW_PASSES * dim))
     found = []
-    for by_gaps in (by_column.by_gaps, ~by_column.by_gaps):
+    for by_gaps in (marked.by_gaps, ~marked.by_gaps):
         none = np.flatnonzero(by_gaps & (n_cells == 0))
         found += [none[a : a + height] for a in range(0, len(none), height)]
         for alike, size in ((~is_wide, ROW_PASSES * dim), (is_wide, dim * dim)):
             some = np.flatnonzero(by_gaps & alike & (n_cells > 0))
-            cells = [by_column.cells[some]]
+            cells = [marked.cells[some]]
             parts = split_rows(backend, cells, len(some), dim=dim, tile_columns=size)
             found += [some[part.rows] for part in parts]
     return [Block(columns, backend.indices(columns)) for columns in found]

@@ -16,14 +16,12 @@ from phcle.contexts.base.context import Context
 from phcle.contexts.base.fitted_context import warn_unknown_columns
 from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.descriptive.elastic_net import DescriptionUpdate
-from phcle.contexts.descriptive.hidden_cells import HiddenCells
 from phcle.contexts.descriptive.loss import SquaredTerm, ValueTarget
 from phcle.contexts.descriptive.name_words import NameWords, are_within
 from phcle.contexts.descriptive.predictions import DescriptivePredictions
-from phcle.contexts.descriptive.scaled_values import ScaledValues
 from phcle.contexts.descriptive.sources import unpack_source
+from phcle.contexts.gaps import ScaledRows, unpack_gaps
 from phcle.contexts.labels import index_of
-from phcle.contexts.masked import unpack_matrix
 from phcle.contexts.matrices import check_array
 from phcle.contexts.reasons import (
     AT,
@@ -40,7 +38,7 @@ from phcle.contexts.terms import Penalties
 from phcle.errors import ContextError
 from phcle.files.container import TensorStore
 
-NO_VALUES = ScaledValues.nothing(0, 0)
+NO_VALUES = ScaledRows.nothing(0, 0)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,12 +52,12 @@ class FittedDescriptive(DescriptivePredictions):
     shrinkage : float or None
         Singular values of A below this many times those of noise are shrunk to zero;
         None if λ3 is the ridge of U, as in the paper.
-    values : ScaledValues
+    values : ScaledRows
         A over the labels of a problem; empty after the fit.
     """
 
     shrinkage: float | None = None
-    values: ScaledValues = NO_VALUES
+    values: ScaledRows = NO_VALUES
 
     kind = "descriptive"
     updated_after_labels = True
@@ -79,34 +77,14 @@ class FittedDescriptive(DescriptivePredictions):
     def take(self, rows: Ints) -> FittedDescriptive:
         return replace(self, values=self.values.take(rows))
 
-    def hide_cells(
-        self, share: float, most: int, rng: np.random.Generator
-    ) -> tuple[FittedDescriptive, HiddenCells | None]:
-        if not self.can_be_completed:
-            return self, None
-        groups = np.empty(len(self.columns), dtype=np.int64)
-        for number, each in enumerate(self.fields):
-            groups[each.at] = number  # the values of a category belong together
-        values, cells = self.values.hide_cells(groups, share, most, rng)
-        left = self._centred(values)
-        shift = (left.offset - self.offset) / self.scale
-        return left, replace(cells, truth=cells.truth - shift[cells.columns])
-
     def without_cells(self, rows: Ints, columns: Ints) -> FittedDescriptive:
-        return self._centred(self.values.without(rows, columns))
+        return self._with_values(self.values.without(rows, columns))
 
     def without_rows(self, rows: Ints) -> FittedDescriptive:
-        return self._centred(self.values.hide_rows(rows))
+        return self._with_values(self.values.without_rows(rows))
 
-    def _centred(self, values: ScaledValues) -> FittedDescriptive:
-        """The context with fewer values.
-
-        A mean that includes a hidden cell would tell on which side of it the cell is:
-        what is left would lie on the other side, and predictions with it.
-        """
-        shift = values.mean()
-        offset = self.offset + shift * self.scale
-        return replace(self, values=values.minus(shift), offset=offset)
+    def _with_values(self, values: ScaledRows) -> FittedDescriptive:
+        return replace(self, values=values, offset=values.offset)
 
     def again(self, labels: Sequence[str]) -> FittedDescriptive:
         fitted = super().again(labels)
@@ -120,10 +98,10 @@ class FittedDescriptive(DescriptivePredictions):
             values=self._scaled(fitted.data, labels),
         )
 
-    def _scaled(self, data: DescriptiveContext, labels: Sequence[str]) -> ScaledValues:
+    def _scaled(self, data: DescriptiveContext, labels: Sequence[str]) -> ScaledRows:
         """Values of a table on the scale of this fit, one row for each label."""
         matrix = data.matrix.with_logs(self.log_shift)
-        return ScaledValues.over(labels, data.labels, matrix, self.offset, self.scale)
+        return ScaledRows.over(labels, data.labels, matrix, self.offset, self.scale)
 
     @property
     def is_shrunk(self) -> bool:
@@ -165,13 +143,13 @@ class FittedDescriptive(DescriptivePredictions):
     def factor_ridge(self, lam: Penalties) -> float:
         if self.shrinkage is None:
             return lam.ridge
-        threshold = lam.descriptive * self.shrinkage * self.values.noise_level()
+        threshold = lam.descriptive * self.shrinkage * self.values.noise_level
         return threshold**2 / lam.ridge
 
     def start_target(
         self, backend: Backend, weight: float, lam: Penalties
     ) -> ValueTarget:
-        return ValueTarget(backend, self.values, float(np.sqrt(weight)))
+        return ValueTarget(self.values.placed(backend), float(np.sqrt(weight)))
 
     def loss(self, W: AnyFloats, factor: AnyFloats, lam: Penalties) -> float:
         return self.values.loss(W, factor)
@@ -255,7 +233,7 @@ class FittedDescriptive(DescriptivePredictions):
                 raise self._other_kind()
             data = self._encoded(context)
         if data is None:
-            values = ScaledValues.nothing(len(labels), len(self.columns))
+            values = ScaledRows.nothing(len(labels), len(self.columns))
         else:
             values = self._scaled(data, labels)
         return replace(self, data=data, values=values)
@@ -324,7 +302,7 @@ class FittedDescriptive(DescriptivePredictions):
                 packed["name"],
                 store.names("labels"),
                 columns,
-                *unpack_matrix(packed["layout"], store, len(columns)),
+                *unpack_gaps(packed["layout"], store, len(columns)),
                 packed["standardize"],
                 packed["readable"],
                 None,

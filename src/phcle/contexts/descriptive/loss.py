@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from phcle.backends.protocol import Array, Backend
-from phcle.backends.row_blocks import Block
-from phcle.contexts.descriptive.scaled_values import ScaledValues
-from phcle.contexts.matrices import keep_entries
+from phcle.backends.row_blocks import Block, pad_rows
+from phcle.contexts.gaps import Placed, ScaledRows
 from phcle.contexts.terms import (
     Curvature,
     Line,
     Local,
     Sample,
-    SplitCurvature,
     StartTarget,
     Term,
     View,
@@ -28,38 +23,32 @@ from phcle.contexts.terms import (
 class SquaredTerm(Term):
     """The term λ1 β / 2 · Σ_{a observed} (A_ya − x_ya)².
 
+    A row with few gaps is complete, with zeros at its gaps, less these gaps:
+    Σ_known (a − x)² = Σ_all (a − x)² − Σ_gaps x².
+
     Parameters
     ----------
     backend : Backend
         Where to compute.
-    values : ScaledValues
+    values : ScaledRows
         A and I of the context.
     blocks : sequence of Block
         Blocks of labels that are updated together.
     """
 
     def __init__(
-        self, backend: Backend, values: ScaledValues, blocks: Sequence[Block]
+        self, backend: Backend, values: ScaledRows, blocks: Sequence[Block]
     ) -> None:
-        by_gaps = values.by_row.by_gaps
-        self.backend = backend
-        self.blocks = blocks
+        self.backend, self.blocks = backend, blocks
+        marked, self.values = values.by_row, values.placed(backend)
         own = backend.processes.own_blocks(len(blocks))
         self.padded = [
-            values.by_row.pad(block.rows, backend) if number in own else None
+            pad_rows(marked.cells, block.rows, backend) if number in own else None
             for number, block in enumerate(blocks)
         ]
-        # A row with few gaps is complete, with zeros at its gaps, less these gaps:
-        # Σ_known (a − x)² = Σ_all (a − x)² − Σ_gaps x².
-        filled = keep_entries(values.entries, by_gaps[:, None])
-        is_full = by_gaps.astype(np.float64)
-        is_full[values.full_rows] = 1.0
-        energy = np.asarray(filled.multiply(filled).sum(axis=1)).ravel()
-        energy[values.full_rows] = values.full.energy()
-        self.full = [backend.asarray(is_full[block.rows]) for block in blocks]
-        self.energy = [backend.asarray(energy[block.rows]) for block in blocks]
-        # (labels, columns), with empty rows for labels with many gaps.
-        self.full_values = SpreadRows(backend, values, filled)
+        by_gaps = marked.by_gaps.astype(np.float64)
+        self.full = [backend.asarray(by_gaps[block.rows]) for block in blocks]
+        self.energy = [backend.asarray(values.energy[block.rows]) for block in blocks]
 
     def on(self, backend: Backend) -> SquaredTerm:
         """The term itself: it has no large product to compute in another way."""
@@ -72,106 +61,33 @@ class SquaredTerm(Term):
         return _SquaredView(self, other, weight)
 
 
-class SpreadRows:
-    """Complete rows of A, at their places among all labels, and some other cells.
-
-    Parameters
-    ----------
-    backend : Backend
-        Where to compute.
-    values : ScaledValues
-        A and I of the context.
-    others : csr_array of shape (labels, columns)
-        Known values of rows that are not complete.
-    """
-
-    def __init__(
-        self, backend: Backend, values: ScaledValues, others: sp.csr_array
-    ) -> None:
-        self.backend, self.xp = backend, backend.xp
-        self.rows = backend.indices(values.full_rows)
-        self.n_rows = values.entries.shape[0]
-        self.values = values.full.place(backend)
-        self.others = others
-
-    @cached_property
-    def _others(self) -> Any:
-        return self.backend.sparse(self.others)
-
-    @cached_property
-    def _turned(self) -> Any:
-        return self.backend.sparse(sp.csr_array(self.others.T))
-
-    def product(self, U: Array) -> Array:
-        """Compute A U.
-
-        Parameters
-        ----------
-        U : array of shape (columns, dim)
-            Vectors of the columns.
-
-        Returns
-        -------
-        array of shape (labels, dim)
-            The product; zero for labels without a value here.
-        """
-        shape = (self.n_rows, U.shape[1])
-        result = self.xp.zeros(shape, dtype=U.dtype, device=U.device)
-        result[self.rows] = self.values.product(U)
-        if self.others.nnz:
-            result += self.backend.sparse_product(self._others, U)
-        return result
-
-    def transposed_product(self, W: Array) -> Array:
-        """Compute Aᵀ W.
-
-        Parameters
-        ----------
-        W : array of shape (labels, dim)
-            Label vectors.
-
-        Returns
-        -------
-        array of shape (columns, dim)
-            The product.
-        """
-        own = self.xp.take(W, self.rows, axis=0)
-        result = self.values.transposed_product(own)
-        if self.others.nnz:
-            result = result + self.backend.sparse_product(self._turned, W)
-        return result
-
-
 class ValueTarget(StartTarget):
     """The centred values at the spectral start; missing ones default to the mean.
 
     Parameters
     ----------
-    backend : Backend
-        Where to compute.
-    values : ScaledValues
-        A and I of the context.
+    values : Placed
+        A on a back end.
     weight : float
         Square root of the weight of the term.
     """
 
-    def __init__(self, backend: Backend, values: ScaledValues, weight: float) -> None:
-        self.weight = weight
-        self.values = SpreadRows(backend, values, values.entries)
+    def __init__(self, values: Placed, weight: float) -> None:
+        self.values, self.weight = values, weight
 
     def product(self, V: Array) -> Array:
         return self.values.product(V)
 
     def transposed(self, W: Array) -> Array:
-        return self.values.transposed_product(W)
+        return self.values.turned_product(W)
 
 
 class _SquaredView(View):
     def __init__(self, term: SquaredTerm, other: Array, weight: float) -> None:
         xp = term.backend.xp
         self.term, self.other, self.weight = term, other, weight
-        self.gram = xp.matmul(other.T, other)  # UᵀU, shared by fully known rows
-        self.target = term.full_values.product(other)  # A U
+        self.gram = xp.matmul(other.T, other)  # UᵀU, shared by rows with few gaps
+        self.target = term.values.product(other)  # A U
 
     def local(self, block: int, y: Array, chosen: Array | None = None) -> _LocalSquared:
         return _LocalSquared(self, block, y, chosen)
@@ -191,28 +107,28 @@ class _LocalSquared(Local):
             full, energy, rows = full[chosen], energy[chosen], rows[chosen]
             self.padded = None if self.padded is None else self.padded.take(chosen)
         self.full = view.weight * full  # (r,): λ1 β unless there are many gaps
-        target = xp.take(view.target, rows, axis=0)
-        fitted = xp.matmul(y, view.gram)
+        if self.padded is not None:
+            # Known cells of a row with many gaps count, gaps of another are taken away.
+            signs = view.weight - 2 * self.full
+            self.weights = signs[:, None] * self.padded.known
+            self.entries = backend.known_entries(self.padded.columns, view.other)
+        target = view.weight * xp.take(view.target, rows, axis=0)
+        bent = self._bent(y)
         # ‖a − U y‖² = ‖a‖² − 2 y·(Uᵀa) + yᵀ(UᵀU)y
-        self.value = 0.5 * (
-            self.full * xp.sum(y * (fitted - 2 * target), axis=1) + view.weight * energy
+        self.value = 0.5 * view.weight * energy + xp.sum(
+            y * (0.5 * bent - target), axis=1
         )
-        self.gradient = self.full[:, None] * (fitted - target)
+        self.gradient = bent - target
+
+    def _bent(self, z: Array) -> Array:
+        """Σ u (u·z) over the known cells of each row."""
+        bent = self.full[:, None] * self.xp.matmul(z, self.view.gram)
         if self.padded is None:
-            return
-        self.weights = view.weight * self.padded.known  # negative at gaps
-        self.entries = backend.known_entries(self.padded.columns, view.other)
-        residual = self.entries.dots(y) - self.padded.values
-        pull = self.weights * residual
-        self.value = self.value + 0.5 * xp.sum(pull * residual, axis=1)
-        self.gradient = self.gradient + self.entries.sums(pull)
+            return bent
+        return bent + self.entries.bent(self.weights, z)
 
     def product(self, z: Array, curvature: Curvature) -> Array:
-        xp = self.xp
-        result = self.full[:, None] * xp.matmul(z, self.view.gram)
-        if self.padded is None:
-            return result
-        return result + self.entries.bent(self.weights, z)
+        return self._bent(z)
 
     def mean_curvature(self) -> Array:
         xp = self.xp
@@ -221,22 +137,6 @@ class _LocalSquared(Local):
             n_columns = self.view.other.shape[0]
             level = level + xp.sum(self.weights) / (self.weights.shape[0] * n_columns)
         return level * self.view.gram
-
-    def split_curvature(self, most_entries: int) -> SplitCurvature | None:
-        if self.padded is None or self.weights.shape[1] > most_entries:
-            return None
-        # Gaps only take away from what complete rows share, and a little of it.
-        roots = self.xp.sqrt(self.xp.clip(self.weights, min=0.0))
-        vectors = self.entries.scaled(roots)
-        if vectors is None:
-            return None
-        return SplitCurvature(self.xp.mean(self.full) * self.view.gram, vectors)
-
-    def bound_trace(self) -> Array:
-        trace = self.full * self.xp.sum(self.xp.linalg.diagonal(self.view.gram))
-        if self.padded is None:
-            return trace
-        return trace + self.entries.norms(self.weights)
 
     def along(self, direction: Array) -> _SquaredLine:
         return _SquaredLine(self, direction)
@@ -249,7 +149,7 @@ class _SquaredLine(Line):
         xp = local.xp
         self.value_at_zero = local.value
         self.slope = xp.sum(local.gradient * direction, axis=1)
-        bend = local.product(direction, Curvature.PROBED)
+        bend = local._bent(direction)
         self.half_bend = 0.5 * xp.sum(bend * direction, axis=1)
 
     def value(self, step: Array, chosen: Array | slice) -> Array:

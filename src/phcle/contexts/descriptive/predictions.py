@@ -14,7 +14,7 @@ from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.descriptive.fields import Field, FieldKind, fields_of
 from phcle.contexts.descriptive.name_words import NameWords
 from phcle.contexts.descriptive.sources import Cells, Source
-from phcle.contexts.masked import logs_of, without_logs
+from phcle.contexts.gaps import logs_of, without_logs
 from phcle.errors import ContextError, did_you_mean
 
 ROWS_AT_ONCE = 50_000

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 
 from phcle.arrays import Floats
 from phcle.contexts.descriptive.sources import Cells
+from phcle.contexts.gaps import Gaps
 from phcle.contexts.labels import is_missing
-from phcle.contexts.masked import masked_matrix
 from phcle.errors import ContextError, ContextWarning, some
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def merge_rows(
         ]
     )
     below = sp.csr_array(merged) if context.is_sparse and is_tags else merged
-    stacked = matrix.stacked(masked_matrix(below, None, context.name))
+    stacked = matrix.stacked(Gaps.of(below, None, context.name))
     place = {label: len(rows) + i for i, label in enumerate(several)}
     order = [place.get(label, i) for i, label in enumerate(rows)]
     if isinstance(context.source, Cells):

@@ -19,6 +19,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
+from phcle.backends.distributed import Processes
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.terms import (
@@ -91,9 +92,6 @@ class _LocalCentre(Local):
         dim = self.gradient.shape[1]
         like = self.gradient
         return self.xp.zeros((dim, dim), dtype=like.dtype, device=like.device)
-
-    def bound_trace(self) -> Array:
-        return self.xp.zeros_like(self.value)
 
     def along(self, direction: Array) -> _CentreLine:
         return _CentreLine(self.value, self.xp.sum(self.gradient * direction, axis=1))
@@ -221,24 +219,28 @@ class NodeUpdate(LinearUpdate):
 
     def solved(self, W: Array, weight: float) -> Array:
         """Solve for all nodes, which depend on W linearly."""
+        return self._nodes(W, weight, Processes())
+
+    def response(self, change: Array, weight: float) -> Array:
+        """Solve for the change of the nodes, and for how these pull the labels."""
+        nodes = self._nodes(change, weight, self.backend.processes)
+        pulled = self.backend.xp.zeros_like(change)
+        if nodes.shape[0] and weight:
+            at, _, _ = self.prepared(weight)
+            centres = self.backend.sparse_product(self.places, nodes)
+            pulled[at] = weight * self.backend.xp.take(centres, at, axis=0)
+        return pulled
+
+    def _nodes(self, W: Array, weight: float, processes: Processes) -> Array:
+        """The nodes for rows whose parts are held by some processes."""
         n_nodes = self.bonds.shape[0]
         if not (n_nodes and weight):
             return self.backend.asarray(np.zeros((n_nodes, W.shape[1])))
         at, places, solver = self.prepared(weight)
         known = self.backend.to_numpy(self.backend.xp.take(W, at, axis=0))
         target = weight * (places.T @ np.asarray(known, np.float64))
-        return self.backend.asarray(solver.solve(np.ascontiguousarray(target)))
-
-    def pull(self, factor: Array, weight: float) -> Array:
-        """Compute how nodes pull the labels that they are solved from; others: zero."""
-        if not (factor.shape[0] and weight):
-            shape = (self.host_places.shape[0], factor.shape[1])
-            return self.backend.asarray(np.zeros(shape))
-        at, _, _ = self.prepared(weight)
-        centres = self.backend.sparse_product(self.places, factor)
-        pulled = self.backend.xp.zeros_like(centres)
-        pulled[at] = weight * self.backend.xp.take(centres, at, axis=0)
-        return pulled
+        target = np.ascontiguousarray(processes.sum_over(target))
+        return self.backend.asarray(solver.solve(target))
 
     def label_grams(
         self, W: Array, factor: Array, weight: float

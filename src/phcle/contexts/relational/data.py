@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from phcle.backends.distributed import current_processes
 from phcle.contexts.base.context import Context
+from phcle.contexts.gaps import SMALLEST
 from phcle.contexts.labels import (
     as_labels,
     as_names,
@@ -23,7 +24,6 @@ from phcle.contexts.labels import (
     same_names,
     some_names,
 )
-from phcle.contexts.masked import SMALLEST
 from phcle.contexts.matrices import (
     LARGEST,
     as_csr,

@@ -30,7 +30,6 @@ from phcle.contexts.terms import (
     Line,
     Local,
     Sample,
-    SplitCurvature,
     Term,
     View,
 )
@@ -245,32 +244,14 @@ class LocalLogistic(Local):
             return result
         return result + self.entries.bent(self._near, z)
 
-    @cached_property
-    def _level(self) -> Array:
-        """The mean of what multiplies the shared Gram matrix."""
-        return self.xp.mean(self._elsewhere)
-
     def mean_curvature(self) -> Array:
-        xp, level = self.xp, self._level
+        xp = self.xp
+        level = xp.mean(self._elsewhere)
         if self.padded is not None:
             # An approximation: known entries have the mean direction of the mass.
             mass = xp.clip(self.view.total_mass, min=_tiny(self.view.term.backend))
             level = level + xp.sum(self._near) / (self._near.shape[0] * mass)
         return level * self.view.gram
-
-    def split_curvature(self, most_entries: int) -> SplitCurvature | None:
-        if self.padded is None or self.weights.shape[1] > most_entries:
-            return None
-        vectors = self.entries.scaled(self.xp.sqrt(self._near))
-        if vectors is None:
-            return None
-        return SplitCurvature(self._level * self.view.gram, vectors)
-
-    def bound_trace(self) -> Array:
-        trace = 0.25 * self.rate * self.xp.sum(self.xp.linalg.diagonal(self.view.gram))
-        if self.padded is None:
-            return trace
-        return trace + 0.25 * self.entries.norms(self.weights)
 
     def along(self, direction: Array) -> _LogisticLine:
         return _LogisticLine(self, direction)

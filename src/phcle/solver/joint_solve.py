@@ -1,0 +1,201 @@
+"""Solve W and the nodes of families together, by Newton steps of all rows at once.
+
+Nodes follow rows, and rows follow nodes, so turns between them would crawl. Here the
+nodes are always at their optimum for the rows, and the curvature of the rows lacks what
+the nodes give back: H z = (curvature of the rows) z − pull of the nodes solved from z.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from phcle.backends.protocol import Array, Backend
+from phcle.contexts.terms import Curvature, LinearUpdate, Local
+from phcle.solver.problem import LabelRows
+
+MOST_TURNS = 20
+"""Most Newton steps. Four to eight are usual."""
+
+SOLVED, MOST_STEPS = 0.05, 200
+"""Conjugate gradients of a step end at this share of the residual, or after so many
+steps. A more exact step would spare no turn."""
+
+HALVINGS = 20
+"""Most halvings of a step that does not lower the objective. Few steps need one."""
+
+
+def solve_jointly(
+    backend: Backend,
+    rows: LabelRows,
+    W: Array,
+    factors: Sequence[Array],
+    weights: Mapping[str, float],
+    *,
+    tol: float,
+) -> tuple[Array, list[Array]]:
+    """Find the best W and the best nodes of all families, with other factors fixed.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    rows : LabelRows
+        The terms of the problem.
+    W : array of shape (labels, dim)
+        Where the rows begin.
+    factors : sequence of arrays
+        The factor of each context.
+    weights : mapping
+        α and β by context.
+    tol : float
+        It ends when a step moves every row by at most this share of its length.
+
+    Returns
+    -------
+    W : array of shape (labels, dim)
+        Label vectors.
+    factors : list of arrays
+        The factors; those of families are solved from W.
+    """
+    xp, problem = backend.xp, _Joint(backend, rows, factors, weights)
+    tiny = float(np.finfo(backend.dtype).tiny) ** 0.5
+    here = problem.at(W)
+    for _ in range(MOST_TURNS):
+        step = _newton_step(problem, here)
+        slope = problem.dot(here.gradient, step)
+        noise = backend.noise * abs(here.total)
+        best, size = here, 1.0
+        for _ in range(HALVINGS):
+            there = problem.at(here.W + size * step)
+            # Gains below the rounding error say nothing: trust the gradient.
+            if there.total < here.total or 0 >= slope >= -noise:
+                best = there
+                break
+            size /= 2
+        moved = xp.sqrt(xp.sum((best.W - here.W) ** 2, axis=1))
+        is_moving = moved > tol * (xp.sqrt(xp.sum(best.W**2, axis=1)) + tiny)
+        here = best
+        if not int(xp.sum(is_moving)):
+            break
+    return here.W, here.factors
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Rows with the nodes that belong to them, and the terms of a process's blocks."""
+
+    W: Array  # (labels, d)
+    factors: list[Array]
+    terms: dict[int, list[Local]]  # by the number of the block
+    total: float  # the objective, without what is fixed
+    gradient: Array  # (labels, d); zero in rows of other processes
+
+
+class _Joint:
+    """The objective as a function of W, with the nodes at their optimum."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        rows: LabelRows,
+        factors: Sequence[Array],
+        weights: Mapping[str, float],
+    ) -> None:
+        self.backend, self.rows, self.weights = backend, rows, weights
+        self.factors, self.problem = factors, rows.problem
+        own = backend.processes.own_blocks(len(rows.blocks))
+        self.blocks = {number: rows.blocks[number].at for number in own}
+        none = np.empty(0, dtype=np.int64)
+        self.own_rows = np.concatenate([none, *(rows.blocks[i].rows for i in own)])
+        lam = self.problem.penalties
+        self.families = [
+            (
+                i,
+                cast(
+                    LinearUpdate, context.factor_update(backend, self.problem.dim, lam)
+                ),
+                context.term_weight(weights[context.name], lam),
+            )
+            for i, context in enumerate(self.problem.contexts)
+            if context.turns_with_labels
+        ]
+
+    def at(self, W: Array) -> _Place:
+        """Solve the nodes for these rows, and evaluate all terms."""
+        xp, lam = self.backend.xp, self.problem.penalties
+        W = self.backend.processes.exchange_rows(W, self.own_rows)
+        factors, held = list(self.factors), 0.0
+        for i, update, weight in self.families:
+            factors[i] = update.solved(W, weight)
+            penalties = self.problem.contexts[i].factor_penalties(xp, factors[i], lam)
+            held += sum(penalties.values())
+        views = self.rows.views(factors, self.weights)
+        gradient, own = xp.zeros_like(W), 0.0
+        terms: dict[int, list[Local]] = {}
+        for number, at in self.blocks.items():
+            y = xp.take(W, at, axis=0)
+            terms[number] = [view.local(number, y) for view in views]
+            gradient[at] = sum((x.gradient for x in terms[number]), lam.ridge * y)
+            squares = 0.5 * lam.ridge * xp.sum(y * y, axis=1)
+            values = sum((x.value for x in terms[number]), squares)
+            own += float(xp.sum(values, dtype=xp.float64))
+        return _Place(W, factors, terms, self._summed(own) + held, gradient)
+
+    def product(self, here: _Place, z: Array) -> Array:
+        """Multiply by the curvature of rows that the nodes follow."""
+        given_back = sum(x.response(z, weight) for _, x, weight in self.families)
+        bent, ridge = self.backend.xp.zeros_like(z), self.problem.penalties.ridge
+        for number, at in self.blocks.items():
+            own = self.backend.xp.take(z, at, axis=0)
+            curved = (x.product(own, Curvature.PROBED) for x in here.terms[number])
+            bent[at] = sum(curved, ridge * own) - given_back[at]
+        return bent
+
+    def inverses(self, here: _Place) -> dict[int, Array]:
+        """An inverse of the mean curvature for each block."""
+        xp, dim = self.backend.xp, here.W.shape[1]
+        like = here.W
+        eye = xp.eye(dim, dtype=like.dtype, device=like.device)
+        ridge = self.problem.penalties.ridge * eye
+        return {
+            number: xp.linalg.inv(sum((x.mean_curvature() for x in terms), ridge))
+            for number, terms in here.terms.items()
+        }
+
+    def dot(self, a: Array, b: Array) -> float:
+        """The inner product, over the rows of all processes."""
+        xp = self.backend.xp
+        return self._summed(float(xp.sum(a * b, dtype=xp.float64)))
+
+    def _summed(self, number: float) -> float:
+        return float(self.backend.processes.sum_over(np.array([number]))[0])
+
+
+def _newton_step(problem: _Joint, here: _Place) -> Array:
+    """Conjugate gradients for H δ = −gradient, all rows together."""
+    xp, inverses = problem.backend.xp, problem.inverses(here)
+
+    def precondition(z: Array) -> Array:
+        found = xp.zeros_like(z)
+        for number, at in problem.blocks.items():
+            found[at] = xp.matmul(xp.take(z, at, axis=0), inverses[number])
+        return found
+
+    step, residual = xp.zeros_like(here.W), -here.gradient
+    search = precondition(residual)
+    strength = first = problem.dot(residual, search)
+    for _ in range(MOST_STEPS):
+        if strength <= SOLVED**2 * first:
+            break
+        bent = problem.product(here, search)
+        length = strength / problem.dot(search, bent)
+        step, residual = step + length * search, residual - length * bent
+        better = precondition(residual)
+        renewed = problem.dot(residual, better)
+        search = better + renewed / strength * search
+        strength = renewed
+    return step

@@ -1,0 +1,42 @@
+"""What is predicted out of fold has not seen what it predicts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from phcle import DescriptiveContext, RelationalContext
+from phcle.backends.protocol import choose_backend
+from phcle.contexts import align
+from phcle.contexts.terms import Penalties
+from phcle.solver.folds import out_of_fold
+from phcle.solver.problem import DeviceProblem
+from phcle.solver.settings import Setting, pose_setting
+from phcle.solver.weights import equal_weights
+
+N_LABELS, N_COLUMNS = 400, 40
+LABELS = tuple(f"label{i}" for i in range(N_LABELS))
+EDGES = [(x, f"group{i // 5}") for i, x in enumerate(LABELS)]
+EDGES += [(f"group{i}", "root") for i in range(N_LABELS // 5)]
+
+
+@pytest.mark.parametrize("role", ["counts", "family"])
+def test_nothing_is_known_of_hidden_noise(role):
+    """From 16,000 cells, a correlation of chance has a standard error of 0.008."""
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(N_LABELS, N_COLUMNS))
+    columns = tuple(f"c{i}" for i in range(N_COLUMNS))
+    contexts = [
+        RelationalContext.from_hierarchy(EDGES, name="tree", role=role),
+        DescriptiveContext("table", LABELS, columns, noise),
+    ]
+    penalties = Penalties(10.0, 3.0, 0.1, 10.0, 10.0)
+    setting = Setting(dim=20, shrinkage={"table": 0.1})
+    problem, _ = pose_setting(align(contexts), setting, penalties)
+    device = DeviceProblem(choose_backend("numpy"), problem)
+    held = out_of_fold(device, equal_weights(problem), seed=0)["table"]
+    row, column = np.indices(noise.shape)
+    said = held.without_cells[held.cell_fold, row, column].astype(float)
+    for found in (said, held.without_row.astype(float)):
+        assert found.std() > 0.01  # something was learned, all of it by chance
+        assert abs(np.corrcoef(found.ravel(), noise[held.rows].ravel())[0, 1]) < 0.03
