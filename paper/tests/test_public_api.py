@@ -11,8 +11,7 @@ import phcle_paper
 SOURCE = Path(phcle_paper.__file__).parent
 PUBLIC = {
     *("phcle", "phcle.contexts", "phcle.datasets", "phcle.embedding", "phcle.errors"),
-    *("phcle.files", "phcle.images", "phcle.report", "phcle.uses.clusters"),
-    "phcle.uses.similarity_heatmap",
+    *("phcle.embedding.groups", "phcle.files", "phcle.images", "phcle.report"),
 }
 
 

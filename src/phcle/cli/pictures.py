@@ -118,9 +118,9 @@ def understand(
 
     Related labels are those that carry 80 % of the similarity of the nearest ones.
     """
+    from phcle.answers import UnderstoodPicture
     from phcle.embedding import load
     from phcle.images import load_map
-    from phcle.uses.named_answers import understood_picture
 
     embedding, image_map = load(file), load_map(model)
     image_map.check_belongs_to(embedding)
@@ -133,9 +133,7 @@ def understand(
             rows = _features(path, opened)
             for i, each in enumerate(image_map.understand(rows, embedding, k=k)):
                 title = str(path) if len(rows) == 1 else f"{path}, row {i}"
-                found.append(
-                    understood_picture(embedding, title, each.related, each.attributes)
-                )
+                found.append(UnderstoodPicture(title, each.related, each.attributes))
     show_each(found, _show_pictures, as_json=as_json)
 
 

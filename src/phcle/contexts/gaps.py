@@ -159,7 +159,8 @@ class Gaps:
             The counts.
         """
         if not self.is_sparse:
-            return np.asarray(self.known.sum(axis=axis, dtype=np.float64))
+            n_gaps = np.isnan(self.values).sum(axis=axis, dtype=np.float64)
+            return np.asarray(self.shape[axis] - n_gaps)
         n = np.full(self.shape[1 - axis], float(self.shape[axis]))
         if self.listed is None:
             return n
@@ -169,6 +170,8 @@ class Gaps:
     @cached_property
     def n_known(self) -> int:
         """Number of known cells."""
+        if not self.is_sparse:
+            return int(np.count_nonzero(~np.isnan(self.values)))
         return int(self.n_known_along(0).sum())
 
     @property
@@ -191,6 +194,8 @@ class Gaps:
     @property
     def known_rows(self) -> Flags:
         """Rows with at least one known value."""
+        if not self.is_sparse:
+            return np.asarray(self.known.any(axis=1))
         return np.asarray(self.n_known_along(1) > 0)
 
     def take(self, rows: Sequence[int] | Ints) -> Gaps:
@@ -505,7 +510,8 @@ class Gaps:
         """
         if np.isnan(log_shift).all():
             return self
-        return Gaps(logs_of(self.toarray(), log_shift))
+        values = self.toarray() if self.is_sparse else self.values
+        return Gaps(logs_of(values, log_shift))
 
     def wrong_cell(self) -> tuple[int, int, float] | None:
         """Find the first value that is infinite or too large.

@@ -100,6 +100,13 @@ class Local(Protocol):
             A rough mean.
         """
 
+    def lighten(self) -> None:
+        """Free what neither `mean_curvature` nor probed products need.
+
+        So all blocks of rows can be kept at once. By default nothing is freed.
+        """
+        return
+
     def along(self, direction: Array) -> Line:
         """Restrict the term to a direction from each row.
 

@@ -389,7 +389,7 @@ def _units(mixed: _Mixed) -> tuple[Floats, Floats]:
     forest, n_gaps = mixed.answers.forest, len(mixed.answers.gaps)
     if forest is None or not len(mixed.held):
         return np.ones(len(mixed.held)), np.ones(n_gaps)
-    usual = SPREAD * float(np.median(forest.held_spread)) + 1e-6
+    usual = SPREAD * float(np.mean(forest.held_spread)) + 1e-6
     return forest.held_spread + usual, forest.gap_spread + usual
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.answers import Attribute
+from phcle.answers import Attribute, Related
 from phcle.arrays import AnyFloats
 from phcle.embedding import LabelEmbedding
 from phcle.errors import OptionError, some
@@ -48,14 +48,14 @@ class Understanding:
     ----------
     vector : ndarray of shape (dim,)
         The picture's vector in the space of the embedding.
-    related : tuple of (str, float)
+    related : tuple of Related
         The most similar labels, with shares of the similarity that sum to one.
     attributes : tuple of Attribute
         The largest predicted values of each descriptive context, in the user's units.
     """
 
     vector: AnyFloats
-    related: tuple[tuple[str, float], ...]
+    related: tuple[Related, ...]
     attributes: tuple[Attribute, ...]
 
 
@@ -344,7 +344,7 @@ def _strongest(
         rank = values if has_one_unit else strength
         for i in np.argsort(-rank, kind="stable")[:k]:
             found = context.columns[i], float(values[i]), float(strength[i])
-            yield Attribute(context.name, *found, observed=False)
+            yield Attribute(context.name, *found)
 
 
 def _check(found: ImageMap) -> None:

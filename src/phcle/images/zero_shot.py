@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 from phcle.arrays import AnyFloats, Flags
 from phcle.contexts.labels import as_labels
 from phcle.embedding import LabelEmbedding
-from phcle.embedding.cosine_search import unit_rows
+from phcle.embedding.search import unit_rows
 from phcle.errors import (
     OptionError,
     UnknownLabelError,

@@ -50,7 +50,7 @@ def choose(question: Question, on_trial: Callable[[Trial], None]) -> Chosen:
     if n_hidden < FEWEST_CELLS:
         found = f"only {n_hidden} cells" if trials.hidden else "no cell"
         return Chosen(question.given, reason=NOTHING_HIDDEN.format(found))
-    trials.start()
+    trials.compare("at first", trials.first_setting())
     for change, setting in _changes(question, trials):
         trials.compare(change, setting)
     best = trials.best

@@ -143,6 +143,8 @@ class _Joint:
             squares = 0.5 * lam.ridge * xp.sum(y * y, axis=1)
             values = sum((x.value for x in terms[number]), squares)
             own += float(xp.sum(values, dtype=xp.float64))
+            for term in terms[number]:
+                term.lighten()
         return _Place(W, factors, terms, self._summed(own) + held, gradient)
 
     def product(self, here: _Place, z: Array) -> Array:

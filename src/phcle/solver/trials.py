@@ -166,13 +166,19 @@ class Trials:
         """The last change that was kept."""
         return next(trial for trial in reversed(self.done) if trial.kept)
 
-    def start(self) -> None:
-        """Try the first setting: counts, as in the paper."""
+    def first_setting(self) -> Setting:
+        """Return the setting to try first: counts, as in the paper.
+
+        Returns
+        -------
+        Setting
+            The setting.
+        """
         setting = self.in_roles(self.question.given, {})
         if "shrinkage" in self.question.is_open:
             sizes = dict.fromkeys(self.hidden, FIRST_SHRINKAGE)
             setting = replace(setting, shrinkage=sizes)
-        self.compare("at first", setting)
+        return setting
 
     def in_roles(self, setting: Setting, roles: Mapping[str, str]) -> Setting:
         """Change the roles of a setting, and the length of vectors that suits them.

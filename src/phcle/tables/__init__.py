@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from phcle.contexts.readers.files_to_contexts import read_contexts
     from phcle.contexts.readers.guessed_files import guess_files
     from phcle.contexts.readers.table_files import Reading, open_table
+    from phcle.embedding.export import write_cells
     from phcle.tables.fill import fill_table
     from phcle.tables.newick import read_newick
     from phcle.tables.ontologies import from_owl, from_skos
     from phcle.tables.word_vectors import read_word_vectors
-    from phcle.uses.completion_files import write_cells
 
 __all__ = [
     "LabelSource",
@@ -55,6 +55,6 @@ __getattr__ = lazy_names(
         "read_newick": "phcle.tables.newick",
         "read_contexts": "phcle.contexts.readers.files_to_contexts",
         "read_word_vectors": "phcle.tables.word_vectors",
-        "write_cells": "phcle.uses.completion_files",
+        "write_cells": "phcle.embedding.export",
     },
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from phcle.answers import CompletedCell
+from phcle.answers import Cell
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.readers.table_files import open_table
 from phcle.embedding.cell_texts import value_text
@@ -39,24 +39,24 @@ class Decisions:
         Those that were known: their old values are replaced.
     """
 
-    cells: Mapping[Key, CompletedCell | None] = field(default_factory=dict)
+    cells: Mapping[Key, Cell | None] = field(default_factory=dict)
     corrected: frozenset[Key] = frozenset()
 
     def applied(
-        self, cells: Iterable[CompletedCell], **chosen: Collection[str] | None
-    ) -> Iterator[CompletedCell]:
+        self, cells: Iterable[Cell], **chosen: Collection[str] | None
+    ) -> Iterator[Cell]:
         """Give predicted cells as somebody decided about them.
 
         Parameters
         ----------
-        cells : iterable of CompletedCell
+        cells : iterable of Cell
             The predicted cells.
         **chosen : collections of str, optional
             `label`, `context` and `column`: what is completed; by default all.
 
         Yields
         ------
-        CompletedCell
+        Cell
             The cells without those that were refused. A value that was accepted as it
             was shown keeps its decimals. Accepted cells that were not predicted, and
             corrected ones, come last.
@@ -97,8 +97,9 @@ def read_decisions(path: Path, embedding: LabelEmbedding) -> Decisions:
         export = "give a file that the explorer's Complete page exported."
         table.fault(None, f"has no column {title!r}; {export}")
     table.raise_faults()
-    tables = {context.name: context for context in completable(embedding)}
-    cells: dict[Key, CompletedCell | None] = {}
+    found = [table.context for table in completable(embedding)]
+    tables = {context.name: context for context in found}
+    cells: dict[Key, Cell | None] = {}
     corrected: set[Key] = set()
     for line, texts in table.rows():
         row = dict(zip(table.header, texts, strict=True))
@@ -121,7 +122,7 @@ def _decided(
     row: Mapping[str, str],
     embedding: LabelEmbedding,
     tables: Mapping[str, PredictingContext],
-) -> tuple[Key, CompletedCell | None]:
+) -> tuple[Key, Cell | None]:
     """The cell that a row is about, with the value that it accepts, if it does."""
     label, title, text = embedding.resolve(row["label"]), row["column"], row["value"]
     check_choice("kind", row["kind"], ("gap", "suspicious"))
@@ -148,5 +149,5 @@ def _decided(
     if value is None:
         form = {"number": "a number", "category": "a text"}.get(kind, "yes or no")
         raise ContextError(f"value of {title!r} must be {form}. Got {text!r} instead.")
-    unknown = None, None, None, None
-    return key, CompletedCell(*key, kind, value, *unknown, "decided", None)
+    name = embedding.name_of(label)
+    return key, Cell(label, name, *key[1:], kind, value, why="decided")

@@ -84,7 +84,7 @@ def complete_table(
             why=False,
         )
         for cell in decisions.applied(predicted, label=set(asked)):
-            if context_of.get(cell.column) == cell.context:
+            if context_of.get(cell.column) == cell.context and cell.value is not None:
                 yield cell.label, cell.column, cell.value
 
     changed = {
@@ -106,9 +106,9 @@ def _contexts_of_titles(
     """The columns of a table that are predicted, with their contexts."""
     table, titles = source.path, source.header[1:]
     found: dict[str, list[str]] = {}
-    for context in completable(embedding, contexts):
-        for each in context.fields:
-            found.setdefault(each.title, []).append(context.name)
+    for each in completable(embedding, contexts):
+        for title in each.fields:
+            found.setdefault(title, []).append(each.context.name)
     for column in columns or ():
         check_choice("--columns", column, titles, str(table))
     chosen = [x for x in titles if x in found and (columns is None or x in columns)]

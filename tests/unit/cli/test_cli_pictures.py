@@ -48,7 +48,7 @@ def test_understand_json_has_related_labels_and_attributes(phcle, fitted, zoo_ma
     assert set(answer) == {"picture", "related", "attributes"}
     assert answer["picture"] == "one.npy"
     assert sum(x["share"] for x in answer["related"]) == pytest.approx(1)
-    assert set(answer["related"][0]) == {"label", "name", "share"}
+    assert {"label", "name", "share", "similarity"} < set(answer["related"][0])
     assert {x["context"] for x in answer["attributes"]} == {"looks", "uses"}
     shown = phcle(*call).stdout
     assert answer["related"][0]["name"] in shown

@@ -6,18 +6,15 @@ Of several variants of an embedding, the best on validation classes is taken.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from phcle.embedding import LabelEmbedding
 from phcle.errors import OptionError, some
 from phcle.images import Search, ZeroShotTask, evaluate
-from phcle.optional_imports import import_optional
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["compare", "corrected_error", "evaluate_variants"]
 
@@ -47,14 +44,13 @@ def evaluate_variants(
 
     Returns
     -------
-    pandas.DataFrame
+    pd.DataFrame
         Rows of `phcle.images.evaluate`, with a column `variant`.
     """
-    pandas = import_optional("pandas", extra="frames", purpose="an evaluation")
     names = [(name, variant) for name, own in embeddings.items() for variant in own]
     given = {str(i): embeddings[name][own] for i, (name, own) in enumerate(names)}
     parts = [evaluate(given, searches, [task], seed=seed, **options) for seed in seeds]
-    frame: pd.DataFrame = pandas.concat(parts, ignore_index=True)
+    frame: pd.DataFrame = pd.concat(parts, ignore_index=True)
     of_row = [names[int(i)] for i in frame["embedding"]]
     frame["embedding"] = [name for name, _ in of_row]
     frame.insert(1, "variant", [variant for _, variant in of_row])
@@ -73,14 +69,14 @@ def compare(frame: pd.DataFrame, reference: str) -> pd.DataFrame:
 
     Parameters
     ----------
-    frame : pandas.DataFrame
+    frame : pd.DataFrame
         From `evaluate`.
     reference : str
         Name of the embedding to compare with.
 
     Returns
     -------
-    pandas.DataFrame
+    pd.DataFrame
         One row for each task, classifier and embedding: `accuracy` and `spread` (mean
         and standard deviation over splits), `difference` from the reference, its
         corrected `standard_error`, and `n_splits`.
@@ -90,7 +86,6 @@ def compare(frame: pd.DataFrame, reference: str) -> pd.DataFrame:
     OptionError
         If the frame has no embedding of this name.
     """
-    pandas = import_optional("pandas", extra="frames", purpose="compare")
     if reference not in set(frame["embedding"]):
         raise OptionError(
             f"reference must be one of {some(dict.fromkeys(frame['embedding']))}. "
@@ -117,7 +112,7 @@ def compare(frame: pd.DataFrame, reference: str) -> pd.DataFrame:
                     "n_splits": int(difference.count()),
                 }
             )
-    result: pd.DataFrame = pandas.DataFrame(rows)
+    result: pd.DataFrame = pd.DataFrame(rows)
     return result
 
 

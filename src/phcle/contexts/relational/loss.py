@@ -253,6 +253,11 @@ class LocalLogistic(Local):
             level = level + xp.sum(self._near) / (self._near.shape[0] * mass)
         return level * self.view.gram
 
+    def lighten(self) -> None:
+        probed, _ = self._probed, self._elsewhere  # made from what is freed
+        if probed is not self.dense:
+            del self.dense
+
     def along(self, direction: Array) -> _LogisticLine:
         return _LogisticLine(self, direction)
 

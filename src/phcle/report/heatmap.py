@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from phcle.embedding.groups import Clusters
 from phcle.errors import OptionError
 from phcle.files.atomic import write_whole
 from phcle.optional_imports import import_optional
-from phcle.uses.clusters import Clusters
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -109,45 +109,12 @@ def heatmap_figure(
         The figure; save it with the options `CUT`.
     """
     new_figure: type[Figure] = import_module("matplotlib.figure").Figure  # no pyplot
+    patches: Any = import_module("matplotlib.patches")
     side = min(max(len(clusters.labels) * INCHES_PER_LABEL, 2.6), 16.0) + MARGIN
     figure = new_figure(figsize=(side + 0.6, side), layout="compressed")
     axis = figure.subplots()
     between = clusters.similarity[~np.eye(len(clusters.labels), dtype=bool)]
-    ends = (float(between.min()), float(between.max()))
-    image = draw_heatmap(axis, clusters, name_of, ends)
-    figure.colorbar(
-        image, ax=axis, shrink=0.5, aspect=40, pad=0.01, label="cosine similarity"
-    )
-    return figure
-
-
-def draw_heatmap(
-    axis: Any,
-    clusters: Clusters,
-    name_of: Callable[[str], str],
-    ends: tuple[float, float],
-) -> Any:
-    """Draw similarities with label names and a box around each cluster.
-
-    Parameters
-    ----------
-    axis : matplotlib.axes.Axes
-        Where to draw.
-    clusters : Clusters
-        The clusters to draw.
-    name_of : callable
-        Returns the readable name of a label.
-    ends : tuple of float
-        Cosines at the ends of the colour scale.
-
-    Returns
-    -------
-    matplotlib.image.AxesImage
-        The image, for a colour bar.
-    """
-    from matplotlib.patches import Rectangle
-
-    low, high = ends
+    low, high = float(between.min()), float(between.max())
     image = axis.imshow(clusters.similarity, cmap=COLOURS, vmin=low, vmax=high)
     axis.set_xticks([])
     axis.set_yticks([])
@@ -159,7 +126,10 @@ def draw_heatmap(
     for group in clusters.groups:
         corner, size = (start - 0.5, start - 0.5), len(group)
         for colour, width in (("white", 2.8), ("black", 1.4)):  # seen on any colour
-            box = Rectangle(corner, size, size, fill=False, ec=colour, lw=width)
+            box = patches.Rectangle(corner, size, size, fill=False, ec=colour, lw=width)
             axis.add_patch(box)
         start += size
-    return image
+    figure.colorbar(
+        image, ax=axis, shrink=0.5, aspect=40, pad=0.01, label="cosine similarity"
+    )
+    return figure

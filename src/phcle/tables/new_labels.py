@@ -40,10 +40,16 @@ from phcle.contexts.readers.source_files import (
 )
 from phcle.contexts.readers.table_files import Reading, open_table, read_synonyms
 from phcle.embedding import LabelEmbedding
-from phcle.errors import ContextError, ContextWarning, did_you_mean, some
+from phcle.embedding.labels import Labels
+from phcle.errors import (
+    ContextError,
+    ContextWarning,
+    UnknownLabelError,
+    did_you_mean,
+    some,
+)
 from phcle.tables.newick import is_newick, read_newick
 from phcle.tables.ontologies import Thesaurus
-from phcle.uses.node_names import NodeNames
 
 
 def read_new_contexts(
@@ -205,10 +211,10 @@ def _read(
         spelled.update({(file.path.name, x): label for x, label in known.items()})
         edges = [(child, parent) for child, parent in edges if child in new]
         children = {child for child, _ in edges}
-        nodes = NodeNames(embedding, tree)
+        nodes = embedding.nodes(tree)
         with errors_name(file.path):
             edges = [
-                (child, parent if parent in children else nodes.node_called(parent))
+                (child, parent if parent in children else parent_called(nodes, parent))
                 for child, parent in edges
             ]
         context = RelationalContext.from_hierarchy(edges, name=file.name)
@@ -235,6 +241,29 @@ def _new_edges(
         return edges, FileSummary(file.path, file.kind)
     table = open_table(file.path, reading, columns=file.columns)
     return read_hierarchy_edges(table), table.summary(file.kind)
+
+
+def parent_called(nodes: Labels, text: str) -> str:
+    """Find the parent of a new label.
+
+    Parameters
+    ----------
+    nodes : Labels
+        Nodes of the taxonomy.
+    text : str
+        A node's id or readable name.
+
+    Returns
+    -------
+    str
+        The node's id; an unknown one is refused.
+    """
+    try:
+        return nodes.resolve(text)
+    except UnknownLabelError as error:
+        raise ContextError(
+            f"the parent {error} Name a known node, or give it a parent too."
+        ) from error
 
 
 def _known_spellings(

@@ -1,4 +1,4 @@
-"""Find the k nearest of many vectors by cosine, exactly, for one query or thousands.
+"""Find the nearest labels by cosine, exactly, for one query or thousands.
 
 A matrix product gives approximate cosines. Those that may be among the k best are then
 computed again, separately and in double precision. So a neighbour does not depend on
@@ -8,15 +8,35 @@ cosines and keep their order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from numbers import Integral
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from phcle.arrays import AnyFloats, Floats, Ints
 from phcle.errors import ContextError
 
-Found = tuple[Ints, Floats]
+Found = tuple[npt.NDArray[np.integer], Floats]
+"""Rows and their cosines, best first."""
+
+
+class Neighbours(NamedTuple):
+    """The nearest rows of every row, best first.
+
+    Parameters
+    ----------
+    rows : array of int of shape (labels, k)
+        The rows.
+    cosines : array of shape (labels, k)
+        Their cosines.
+    """
+
+    rows: npt.NDArray[np.integer]
+    cosines: Floats
+
 
 CELLS_AT_ONCE = 1 << 23
 """Most cosines in memory at once: 32 MB in single precision."""
@@ -31,6 +51,142 @@ is then known to 0.2 points, and at 99.9 % to 0.01."""
 
 PAIRS_AT_ONCE = 1 << 14
 """Pairs whose vectors are in memory at once."""
+
+SAME_COSINE = 1e-6
+"""Cosines that differ by less are equal: siblings with one vector have a cosine of 1 up
+to rounding in single precision."""
+
+MOST_KEPT = 50
+"""Neighbours that a table has of each label: a map needs 45, pages show fewer."""
+
+ROWS_AT_ONCE = 500
+"""Labels of a table that are searched for at a time; it bounds memory, and progress is
+reported after each."""
+
+
+class Search:
+    """The nearest of some vectors, and how unusual a cosine is among them.
+
+    Parameters
+    ----------
+    vectors : array of shape (labels, dim)
+        The vectors.
+
+    Attributes
+    ----------
+    table : Neighbours or None
+        The nearest labels of all labels and their cosines, if somebody keeps them here.
+        They then need no search.
+
+    Examples
+    --------
+    >>> search = Search(np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]]))
+    >>> [(row.tolist(), cosine.tolist()) for row, cosine in search.of_rows([0], 1)]
+    [([1], [0.6])]
+    >>> round(search.percentile(0.7))  # cosines of the pairs are 0, 0.6 and 0.8
+    67
+    """
+
+    def __init__(self, vectors: AnyFloats) -> None:
+        self.vectors = vectors
+        self.table: Neighbours | None = None
+
+    @cached_property
+    def units(self) -> AnyFloats:
+        """Vectors scaled to length one; a zero vector stays zero."""
+        return unit_rows(self.vectors)
+
+    @cached_property
+    def pair_cosines(self) -> Floats:
+        """Cosines of all pairs of rows in ascending order; a fixed sample of many."""
+        return cosines_of_pairs(self.vectors)
+
+    def percentile(self, cosine: float) -> float:
+        """Say how unusual a cosine is among pairs of different rows.
+
+        Parameters
+        ----------
+        cosine : float
+            A cosine similarity.
+
+        Returns
+        -------
+        float
+            Share of the pairs that have a smaller cosine, in percent.
+        """
+        below = np.searchsorted(self.pair_cosines, cosine - SAME_COSINE)
+        return float(100 * below / max(len(self.pair_cosines), 1))
+
+    def holds(self, k: int) -> bool:
+        """Tell whether k neighbours of each row are kept.
+
+        Parameters
+        ----------
+        k : int
+            How many.
+
+        Returns
+        -------
+        bool
+            False if they must be searched for.
+        """
+        if self.table is None:
+            return False
+        kept = self.table.rows.shape[1]
+        return bool(k <= kept or kept == len(self.vectors) - 1)
+
+    def of_rows(self, rows: Sequence[int], k: int) -> Iterator[Found]:
+        """Find the rows that are nearest to some rows, without themselves.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            The rows asked for.
+        k : int
+            How many neighbours of each.
+
+        Yields
+        ------
+        tuple of two arrays
+            Positions of the rows, and their cosines.
+        """
+        if self.table is not None and self.holds(k):
+            near, cosines = self.table
+            yield from ((near[i, :k], cosines[i, :k]) for i in rows)
+            return
+        # In double precision, as vectors that are asked for.
+        queries = unit_rows(np.asarray(self.vectors[rows], np.float64))
+        yield from nearest_rows(self.units, queries, k, own=rows)
+
+    def neighbour_table(
+        self,
+        k: int = MOST_KEPT,
+        *,
+        progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> Neighbours:
+        """Find the nearest rows of all rows.
+
+        Parameters
+        ----------
+        k : int, default 50
+            Number of neighbours of each row; fewer if there are fewer rows.
+        progress : callable, optional
+            Called with the number of rows done and the number of all rows.
+
+        Returns
+        -------
+        Neighbours
+            Positions of the nearest rows, and their cosines.
+        """
+        n = len(self.vectors)
+        k = min(k, n - 1)
+        near, cosines = np.empty((n, k), np.int32), np.empty((n, k))
+        for start in range(0, n if k else 0, ROWS_AT_ONCE):
+            rows = range(start, min(n, start + ROWS_AT_ONCE))
+            for i, found in zip(rows, self.of_rows(rows, k), strict=True):
+                near[i], cosines[i] = found
+            progress(rows.stop, n)
+        return Neighbours(near, cosines)
 
 
 def check_count(k: object) -> None:
