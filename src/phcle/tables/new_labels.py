@@ -31,7 +31,6 @@ from phcle.contexts.readers.file_to_context import (
 )
 from phcle.contexts.readers.files_to_contexts import ReadContexts, Synonyms
 from phcle.contexts.readers.label_files import read_hierarchy_edges
-from phcle.contexts.readers.ontologies import Thesaurus
 from phcle.contexts.readers.source_files import (
     CollectedFaults,
     FileSummary,
@@ -49,6 +48,8 @@ from phcle.errors import (
     did_you_mean,
     some,
 )
+from phcle.tables.newick import is_newick, read_newick
+from phcle.tables.ontologies import Thesaurus
 
 
 def read_new_contexts(
@@ -200,8 +201,7 @@ def _read(
 ) -> tuple[Context, FileSummary]:
     tree = _taxonomies(embedding).get(file.name)
     if file.kind == "hierarchy" and tree is not None:
-        table = open_table(file.path, reading, columns=file.columns)
-        edges = read_hierarchy_edges(table)
+        edges, summary = _new_edges(file, reading)
         known = _known_spellings({child for child, _ in edges}, embedding)
         edges = [
             (known.get(child, child), known.get(parent, parent))
@@ -218,7 +218,7 @@ def _read(
                 for child, parent in edges
             ]
         context = RelationalContext.from_hierarchy(edges, name=file.name)
-        return context, table.summary(file.kind)
+        return context, summary
     # Every word counts, even of a single text: the fit has chosen its words.
     read, summary = read_and_summarise(file, min_count=1, reading=reading)
     known = _known_spellings(read.labels, embedding)
@@ -253,6 +253,17 @@ def parent_called(nodes: Labels, text: str) -> str:
         raise ContextError(
             f"the parent {error} Name a known node, or give it a parent too."
         ) from error
+
+
+def _new_edges(
+    file: ContextFile, reading: Reading | None
+) -> tuple[list[tuple[str, str]], FileSummary]:
+    """Pairs of child and parent. Lengths would change nothing: nodes stay in place."""
+    if is_newick(file.path):
+        edges = read_newick(file.path).named_edges
+        return edges, FileSummary(file.path, file.kind)
+    table = open_table(file.path, reading, columns=file.columns)
+    return read_hierarchy_edges(table), table.summary(file.kind)
 
 
 def _known_spellings(
