@@ -97,8 +97,7 @@ def read_decisions(path: Path, embedding: LabelEmbedding) -> Decisions:
         export = "give a file that the explorer's Complete page exported."
         table.fault(None, f"has no column {title!r}; {export}")
     table.raise_faults()
-    found = [table.context for table in completable(embedding)]
-    tables = {context.name: context for context in found}
+    tables = {x.context.name: x.context for x in completable(embedding)}
     cells: dict[Key, Cell | None] = {}
     corrected: set[Key] = set()
     for line, texts in table.rows():
@@ -149,5 +148,6 @@ def _decided(
     if value is None:
         form = {"number": "a number", "category": "a text"}.get(kind, "yes or no")
         raise ContextError(f"value of {title!r} must be {form}. Got {text!r} instead.")
-    name = embedding.name_of(label)
-    return key, Cell(label, name, *key[1:], kind, value, why="decided")
+    return key, Cell(
+        label, embedding.name_of(label), *key[1:], kind, value, why="decided"
+    )

@@ -107,8 +107,8 @@ def _contexts_of_titles(
     table, titles = source.path, source.header[1:]
     found: dict[str, list[str]] = {}
     for each in completable(embedding, contexts):
-        for title in each.fields:
-            found.setdefault(title, []).append(each.context.name)
+        for field_ in each.context.fields:
+            found.setdefault(field_.title, []).append(each.context.name)
     for column in columns or ():
         check_choice("--columns", column, titles, str(table))
     chosen = [x for x in titles if x in found and (columns is None or x in columns)]

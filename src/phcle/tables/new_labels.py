@@ -232,17 +232,6 @@ def _read(
     return read, summary
 
 
-def _new_edges(
-    file: ContextFile, reading: Reading | None
-) -> tuple[list[tuple[str, str]], FileSummary]:
-    """Pairs of child and parent. Lengths would change nothing: nodes stay in place."""
-    if is_newick(file.path):
-        edges = read_newick(file.path).named_edges
-        return edges, FileSummary(file.path, file.kind)
-    table = open_table(file.path, reading, columns=file.columns)
-    return read_hierarchy_edges(table), table.summary(file.kind)
-
-
 def parent_called(nodes: Labels, text: str) -> str:
     """Find the parent of a new label.
 
@@ -264,6 +253,17 @@ def parent_called(nodes: Labels, text: str) -> str:
         raise ContextError(
             f"the parent {error} Name a known node, or give it a parent too."
         ) from error
+
+
+def _new_edges(
+    file: ContextFile, reading: Reading | None
+) -> tuple[list[tuple[str, str]], FileSummary]:
+    """Pairs of child and parent. Lengths would change nothing: nodes stay in place."""
+    if is_newick(file.path):
+        edges = read_newick(file.path).named_edges
+        return edges, FileSummary(file.path, file.kind)
+    table = open_table(file.path, reading, columns=file.columns)
+    return read_hierarchy_edges(table), table.summary(file.kind)
 
 
 def _known_spellings(
