@@ -94,7 +94,7 @@ def test_a_file_uses_public_names_alone(file):
         ("from phcle.embedding.storage import load", True),
         ("def f():\n    from phcle.embedding.groups import cluster_labels", True),
         ("monkeypatch.setattr('phcle.embedding.groups.MOST_LABELS', 11)", True),
-        ("pytest.importorskip('phcle.contexts.readers')", True),
+        ("pytest.importorskip('phcle.tables.reader')", True),
     ],
 )
 def test_inner_names_are_found(line, is_refused):

@@ -794,6 +794,8 @@ class FilledTable(Answer):
         Rows of the table.
     filled : int
         Cells that were empty and now have a value.
+    changed : int
+        Known cells that somebody decided to change.
     left_empty : int
         Cells of the same columns that are still empty.
     markers : int
@@ -808,6 +810,7 @@ class FilledTable(Answer):
     file: str
     rows: int
     filled: int
+    changed: int
     left_empty: int
     markers: int
     unknown_rows: int

@@ -57,7 +57,15 @@ def complete(
         have(
             "TABLE",
             "Fill the empty cells of this table of your own; all else stays as "
-            "it is. Labels are in its first column.",
+            "it is. Labels are in its first column. A workbook (.xlsx) stays one.",
+        ),
+    ] = None,
+    decisions: Annotated[
+        Path | None,
+        have(
+            "FILE",
+            "What was accepted or refused on the explorer's Complete page, as it "
+            "exports that. A value changed in this file is taken as it stands.",
         ),
     ] = None,
     fill_markers: Annotated[
@@ -122,40 +130,46 @@ def complete(
     from phcle.embedding import load
     from phcle.embedding.complete import completed_cells, warn_of_unpredicted
     from phcle.embedding.export import COLUMNS, check_ending
-    from phcle.uses.table_filling import complete_table
+    from phcle.tables.decisions import Decisions, read_decisions
+    from phcle.tables.fill import complete_table
 
     if fill_markers and wide is None:
         raise OptionError("--fill-markers needs --wide, the table to fill.")
     if draws and (suspicious or wide is not None):
         other = "--suspicious" if suspicious else "--wide"
         raise OptionError(f"{other} has one value for each cell; leave out --draws.")
+    if decisions and (suspicious or draws):
+        other = "--suspicious" if suspicious else "--draws"
+        raise OptionError(f"--decisions are about single values; leave out {other}.")
     if wide is not None:
         if out is None:
             raise OptionError("--wide needs --out, the file for the filled table.")
-        check_can_write(out, [file, wide])
     elif out is not None:
         check_ending(out)
-        check_can_write(out, [file])
+    if out is not None:
+        check_can_write(out, [x for x in (file, wide, decisions) if x is not None])
     embedding = load(file)
+    decided = Decisions()
+    if decisions is not None:
+        decided = read_decisions(decisions, embedding)
     chosen = labels_or_files(labels)
     if suspicious:
         found = _suspicious(embedding, chosen, columns, contexts)
         _write_or_show(embedding, found, SUSPICIOUS, chosen, out, as_json=as_json)
         return
     if wide is not None and out is not None:
-        with progress_bar("filling", "rows") as progress:
-            answer = complete_table(
-                embedding,
-                wide,
-                out,
-                labels=chosen,
-                columns=columns,
-                contexts=contexts,
-                min_confidence=min_confidence,
-                fill_markers=fill_markers,
-                progress=progress,
-                reading=reading_of(given),
-            )
+        answer = complete_table(
+            embedding,
+            wide,
+            out,
+            labels=chosen,
+            columns=columns,
+            contexts=contexts,
+            min_confidence=min_confidence,
+            fill_markers=fill_markers,
+            decisions=decided,
+            reading=reading_of(given),
+        )
         show(answer, _show_filled, as_json=as_json)
     else:
         cells = completed_cells(
@@ -168,6 +182,12 @@ def complete(
             probabilities=probabilities,
             draws=draws,
             seed=seed,
+        )
+        cells = decided.applied(
+            cells,
+            label=None if chosen is None else set(map(embedding.resolve, chosen)),
+            column=columns,
+            context=contexts,
         )
         titles = [*COLUMNS, *["probabilities"] * probabilities, *["draw"] * bool(draws)]
         _write_or_show(embedding, cells, titles, chosen, out, as_json=as_json)
@@ -282,6 +302,8 @@ def _tracked(
 
 def _show_filled(answer: FilledTable) -> None:
     show_written(f"{answer.file}: {answer.filled:,} cells filled")
+    if answer.changed:
+        show_line(f"{answer.changed:,} known cells changed, as was decided.")
     if answer.left_empty:
         show_line(
             f"{answer.left_empty:,} cells of these columns stay empty: too unlikely, "

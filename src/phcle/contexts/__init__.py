@@ -3,7 +3,6 @@
 - `relational`: which labels occur together, from taxonomies, graphs, annotations,
   texts;
 - `descriptive`: what labels are like, from attributes, tags, texts, vectors;
-- `readers`: vocabularies and word vectors that become contexts (tables: `tables`);
 - `base`: what every kind offers to the solver, the embedding and storage. Nothing
   outside the two packages asks which kind a context is; `kinds` lists them for storage;
 - `terms`: how the solver uses a context; `column_update` updates the vectors of

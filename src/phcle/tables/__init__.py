@@ -2,9 +2,9 @@
 
 `read_contexts` reads files, `guess_files` says what each file of a folder is,
 `match_labels` joins spellings of one label, `from_skos` and `from_owl` read
-vocabularies, `read_word_vectors` reads word vectors, `open_table` reads the rows of a
-table as its `Reading` says, `fill_table` writes a table again with its gaps filled, and
-`write_cells` writes completed cells.
+vocabularies, `read_newick` reads trees, `read_word_vectors` reads word vectors,
+`open_table` reads the rows of a table as its `Reading` says, `fill_table` writes a
+table again with its gaps filled, and `write_cells` writes completed cells.
 
 From the bottom up: `cells`, `numbers` and `dates` read one cell, `columns` one column.
 `encodings` and `reader` open a file of any format as a `Table` of rows, `frames` a data
@@ -23,14 +23,15 @@ from typing import TYPE_CHECKING
 from phcle.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from phcle.contexts.readers.ontologies import from_owl, from_skos
-    from phcle.contexts.readers.word_vectors import read_word_vectors
     from phcle.embedding.export import write_cells
     from phcle.tables.files import read_contexts
+    from phcle.tables.fill import fill_table
     from phcle.tables.folders import guess_files
     from phcle.tables.matching import LabelSource, match_labels
+    from phcle.tables.newick import read_newick
+    from phcle.tables.ontologies import from_owl, from_skos
     from phcle.tables.reader import Reading, open_table
-    from phcle.uses.table_filling import fill_table
+    from phcle.tables.word_vectors import read_word_vectors
 
 __all__ = [
     "LabelSource",
@@ -42,6 +43,7 @@ __all__ = [
     "match_labels",
     "open_table",
     "read_contexts",
+    "read_newick",
     "read_word_vectors",
     "write_cells",
 ]
@@ -51,14 +53,15 @@ __getattr__ = lazy_names(
     {
         "LabelSource": "phcle.tables.matching",
         "Reading": "phcle.tables.reader",
-        "fill_table": "phcle.uses.table_filling",
-        "from_owl": "phcle.contexts.readers.ontologies",
-        "from_skos": "phcle.contexts.readers.ontologies",
+        "fill_table": "phcle.tables.fill",
+        "from_owl": "phcle.tables.ontologies",
+        "from_skos": "phcle.tables.ontologies",
         "guess_files": "phcle.tables.folders",
         "match_labels": "phcle.tables.matching",
         "open_table": "phcle.tables.reader",
+        "read_newick": "phcle.tables.newick",
         "read_contexts": "phcle.tables.files",
-        "read_word_vectors": "phcle.contexts.readers.word_vectors",
+        "read_word_vectors": "phcle.tables.word_vectors",
         "write_cells": "phcle.embedding.export",
     },
 )

@@ -30,6 +30,7 @@ from phcle.tables.file_kinds import (
     refuse_same_names,
 )
 from phcle.tables.matching import LabelMatch, warn_of_match
+from phcle.tables.newick import is_newick
 from phcle.tables.reader import Reading, Table, open_table
 from phcle.tables.sources import (
     CollectedFaults,
@@ -40,7 +41,7 @@ from phcle.tables.sources import (
 )
 
 if TYPE_CHECKING:
-    from phcle.contexts.readers.ontologies import Thesaurus
+    from phcle.tables.ontologies import Thesaurus
 
 LARGE_FILE = 200_000_000
 """Annotation tables of more bytes are counted by DuckDB, if it is installed, because
@@ -535,7 +536,7 @@ def read_thesaurus(file: ContextFile, language: str) -> Thesaurus:
     Thesaurus
         Taxonomy, names and texts.
     """
-    from phcle.contexts.readers.ontologies import from_owl, from_skos
+    from phcle.tables.ontologies import from_owl, from_skos
 
     from_file = from_skos if file.kind == "skos" else from_owl
     return from_file(file.path, language=language, name=file.name)
@@ -571,10 +572,16 @@ def read_and_summarise(
     summary : FileSummary
         What the file was taken to be, and what was guessed or changed.
     """
+    context: Context
     with errors_name(file.path):
         if file.kind == "vectors":
             summary = FileSummary(file.path, file.kind)
             return read.read_vectors(file.path, file.name), summary
+        if file.kind == "hierarchy" and is_newick(file.path):
+            context = RelationalContext.from_hierarchy(
+                file.path, name=file.name, kind=hierarchy_kind, role=role
+            )
+            return context, FileSummary(file.path, file.kind)
         table = open_table(file.path, reading, columns=file.columns)
         context = read_table(
             file.kind,

@@ -13,11 +13,15 @@ from itertools import chain
 from pathlib import Path
 
 from phcle.errors import FileError
+from phcle.tables import newick
 from phcle.tables.file_kinds import LEVELS, ROLES, ContextFile
 from phcle.tables.kinds import Guess, TableSample, guess_kinds, plain_title
 from phcle.tables.reader import Reading, open_table
 
-NO_TABLES = {".owl": "owl", ".bin": "vectors", ".vec": "vectors", ".w2v": "vectors"}
+NO_TABLES = {
+    **{".owl": "owl", ".bin": "vectors", ".vec": "vectors", ".w2v": "vectors"},
+    **dict.fromkeys(newick.ENDINGS, "hierarchy"),
+}
 
 RDF_ENDINGS = (".ttl", ".rdf", ".nt", ".n3", ".xml", ".jsonld")
 """Files that may hold a SKOS vocabulary or an OWL ontology; their beginning tells."""
@@ -36,7 +40,7 @@ def kind_of_ending(path: Path) -> str | None:
     Returns
     -------
     str or None
-        "skos", "owl" or "vectors"; None for tables.
+        "skos", "owl", "vectors" or "hierarchy"; None for tables.
 
     Examples
     --------
@@ -53,8 +57,9 @@ def kind_of_ending(path: Path) -> str | None:
 ENDINGS = (
     *(".csv", ".tsv", ".tab", ".txt", ".parquet", ".xlsx", ".json", ".jsonl"),
     *(".owl", ".ttl", ".rdf", ".nt", ".n3", ".jsonld", ".vec", ".w2v"),
+    *newick.ENDINGS,
 )
-"""Endings of files in a folder that are read: tables, vocabularies, vectors."""
+"""Endings of files in a folder that are read: tables, vocabularies, vectors, trees."""
 
 
 @dataclass(frozen=True)

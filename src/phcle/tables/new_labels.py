@@ -12,7 +12,6 @@ from phcle.contexts import DescriptiveContext, Hierarchy, RelationalContext
 from phcle.contexts.alignment import Matched, match_contexts
 from phcle.contexts.base.context import Context
 from phcle.contexts.labels import differences, match_key
-from phcle.contexts.readers.ontologies import Thesaurus
 from phcle.embedding import LabelEmbedding
 from phcle.embedding.labels import Labels
 from phcle.errors import (
@@ -41,6 +40,8 @@ from phcle.tables.matching import (
     LabelSource,
     match_labels,
 )
+from phcle.tables.newick import is_newick, read_newick
+from phcle.tables.ontologies import Thesaurus
 from phcle.tables.reader import Reading, open_table
 from phcle.tables.rows import read_hierarchy_edges, read_synonyms
 from phcle.tables.sources import (
@@ -201,8 +202,7 @@ def _read(
 ) -> tuple[Context, FileSummary]:
     tree = _taxonomies(embedding).get(file.name)
     if file.kind == "hierarchy" and tree is not None:
-        table = open_table(file.path, reading, columns=file.columns)
-        edges = read_hierarchy_edges(table)
+        edges, summary = _new_edges(file, reading)
         known = _known_spellings({child for child, _ in edges}, embedding)
         edges = [
             (known.get(child, child), known.get(parent, parent))
@@ -219,7 +219,7 @@ def _read(
                 for child, parent in edges
             ]
         context = RelationalContext.from_hierarchy(edges, name=file.name)
-        return context, FileSummary.of(table, file.kind)
+        return context, summary
     # Every word counts, even of a single text: the fit has chosen its words.
     read, summary = read_and_summarise(file, min_count=1, reading=reading)
     known = _known_spellings(read.labels, embedding)
@@ -254,6 +254,17 @@ def parent_called(nodes: Labels, text: str) -> str:
         raise ContextError(
             f"the parent {error} Name a known node, or give it a parent too."
         ) from error
+
+
+def _new_edges(
+    file: ContextFile, reading: Reading | None
+) -> tuple[list[tuple[str, str]], FileSummary]:
+    """Pairs of child and parent. Lengths would change nothing: nodes stay in place."""
+    if is_newick(file.path):
+        edges = read_newick(file.path).named_edges
+        return edges, FileSummary(file.path, file.kind)
+    table = open_table(file.path, reading, columns=file.columns)
+    return read_hierarchy_edges(table), FileSummary.of(table, file.kind)
 
 
 def _known_spellings(

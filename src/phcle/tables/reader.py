@@ -33,7 +33,14 @@ from phcle.errors import (
 )
 from phcle.files.csv_text import unmarked
 from phcle.files.json_toml import parse_json
-from phcle.files.reading import CHUNK, check_is_file, naming, open_file, refuse_bomb
+from phcle.files.reading import (
+    CHUNK,
+    check_is_file,
+    check_parquet,
+    naming,
+    open_file,
+    refuse_bomb,
+)
 from phcle.files.text import holds_nul, not_utf8, read_text
 from phcle.tables.cells import READ_AS, UnknownMarkers
 from phcle.tables.columns import ColumnSummary
@@ -839,24 +846,6 @@ def _parquet_rows(path: Path) -> Rows:
                 if any(cell != "" for cell in cells):
                     yield number, cells
             n_before += batch.num_rows
-
-
-def check_parquet(path: Path) -> None:
-    """Refuse a file that decompresses to far more than its size.
-
-    Parameters
-    ----------
-    path : Path
-        The Parquet file. Only its metadata is read.
-    """
-    check_is_file(path)
-    import pyarrow.parquet as pq
-
-    with naming(path, "is not a Parquet file, or it is damaged", Exception):
-        about = pq.read_metadata(path)
-        groups = [about.row_group(i) for i in range(about.num_row_groups)]
-        unpacked = sum(group.total_byte_size for group in groups)
-    refuse_bomb(path, max(unpacked, about.num_rows))
 
 
 def _simple(path: Path, column: str, value: Any) -> Any:

@@ -15,7 +15,6 @@ from typing import Any
 
 from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.descriptive.sources import Cells
-from phcle.contexts.readers.word_vectors import read_word_vectors
 from phcle.errors import ContextError, FileError, some
 from phcle.tables.cells import unknown_cells
 from phcle.tables.columns import read_column
@@ -25,6 +24,7 @@ from phcle.tables.frames import labelled_rows, lineage_edges
 from phcle.tables.kinds import TRIPLE
 from phcle.tables.reader import Reading, Table, cell_text, open_table, text_lines
 from phcle.tables.sources import FileSummary, first_few
+from phcle.tables.word_vectors import read_word_vectors
 
 LISTED = re.compile(r"[|;]")
 """What stands between several tags in one cell."""
@@ -335,6 +335,14 @@ def read_synonyms(
     {'Bedz': 'Beds'}
     """
     table = open_table(path, reading)
+    titles = [title.lower() for title in table.header]
+    if missing := [role for role in ROLES["synonyms"] if role not in titles]:
+        table.fault(
+            None,
+            f"has no column {missing[0]!r}; a file of synonyms begins with the line "
+            f"{','.join(ROLES['synonyms'])}.",
+        )
+        table.raise_faults()
     found: dict[str, str] = {}
     for line, (label, other) in _texts(table, "synonyms", "label", "synonym"):
         if found.setdefault(other, label) != label:

@@ -130,7 +130,7 @@ def test_added_labels_that_may_be_known_are_shown_and_joined_by_synonyms(
     ("content", "message"),
     [
         ("a,b\nx,y\n", "has no column 'label'"),
-        ("label,synonym\ncat,\n", "line 2: label or synonym is empty"),
+        ("label,synonym\ncat,\n", "line 2: synonym is empty"),
         ("label,synonym\ncat,x\ndog,x\n", "line 3: 'x' is a synonym of 'cat' already"),
     ],
 )

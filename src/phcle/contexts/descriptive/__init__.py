@@ -8,6 +8,6 @@ come later; `values_by_label` checks what users give.
 `loss` its term, and `elastic_net` updates its factor. `predictions` is the half of it
 that predicts, and `fields` has the columns as the user knows them.
 
-Modules here may import the modules of `contexts` and `contexts.readers`, `backends`,
+Modules here may import the modules of `contexts`, `backends`,
 `files` and `errors`, but not `relational`.
 """

@@ -34,12 +34,12 @@ from phcle.contexts.descriptive.values_by_label import (
 from phcle.contexts.gaps import Gaps, ScaledRows, logs_of
 from phcle.contexts.labels import as_label, as_labels
 from phcle.contexts.matrices import LARGEST, check_axes
-from phcle.contexts.readers.word_vectors import read_word_vectors
 from phcle.errors import ContextError, ContextWarning, some
 from phcle.tables.cells import UnknownMarkers
 from phcle.tables.columns import encode_columns
 from phcle.tables.frames import frame_table, is_frame, labelled_rows, say_remarks
 from phcle.tables.reader import Reading
+from phcle.tables.word_vectors import read_word_vectors
 
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.fitted import FittedDescriptive

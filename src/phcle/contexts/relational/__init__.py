@@ -5,6 +5,6 @@ and texts, `annotation_tables` counts tables larger than memory, `taxonomy` is t
 of a hierarchy, and `hierarchy` turns it into counts. `fitted` is the context inside a
 fit, with its `loss` and `column_sampling`.
 
-Modules here may import the modules of `contexts` and `contexts.readers`, `backends`,
+Modules here may import the modules of `contexts`, `backends`,
 `files` and `errors`, but not `descriptive`.
 """

@@ -24,25 +24,19 @@ from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.relational.data import RelationalContext
 from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.errors import ContextError, FileError, some
-from phcle.files.reading import most_unpacked
+from phcle.files.reading import naming
 from phcle.files.text import read_text
 from phcle.optional_imports import import_optional
 from phcle.tables.sources import errors_name
 
 FORMATS = {
-    ".ttl": "turtle",
-    ".n3": "n3",
-    ".nt": "nt",
-    ".jsonld": "json-ld",
-    ".json": "json-ld",
-    ".rdf": "xml",
-    ".xml": "xml",
-    ".owl": "xml",
+    **{".ttl": "turtle", ".n3": "n3", ".nt": "nt"},
+    **dict.fromkeys((".jsonld", ".json"), "json-ld"),
+    **dict.fromkeys((".rdf", ".xml", ".owl"), "xml"),
 }
 OBO_DEFINITION = "http://purl.obolibrary.org/obo/IAO_0000115"
 OBO_SYNONYM = "http://www.geneontology.org/formats/oboInOwl#hasExactSynonym"
 
-ENTITY_USE = re.compile(r"&([^&;\s#]+);")
 NESTED_ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)")
 """A reference to another entity in the value of an entity. Entities within entities
 grow by powers: ten lines can stand for gigabytes."""
@@ -81,7 +75,7 @@ def from_skos(
     titles = (SKOS.prefLabel,)
     texts = (SKOS.altLabel, SKOS.definition, SKOS.scopeNote, SKOS.note)
     with errors_name(source):
-        return _thesaurus(graph, pairs, name, language, titles, texts)
+        return _thesaurus(pairs, name, _Texts(graph, language, titles, texts))
 
 
 def from_owl(
@@ -114,22 +108,52 @@ def from_owl(
             pairs += [(low, member) for member in graph.items(members)]
     pairs = [(low, high) for low, high in pairs if high != OWL.Thing]
     titles = (RDFS.label, SKOS.prefLabel)
-    synonyms = (URIRef(OBO_SYNONYM), SKOS.altLabel)
-    definitions = (URIRef(OBO_DEFINITION), SKOS.definition, RDFS.comment)
+    definition, synonym = map(URIRef, (OBO_DEFINITION, OBO_SYNONYM))
+    texts = (synonym, SKOS.altLabel, definition, SKOS.definition, RDFS.comment)
     with errors_name(source):
-        return _thesaurus(
-            graph, pairs, name, language, titles, (*synonyms, *definitions)
-        )
+        return _thesaurus(pairs, name, _Texts(graph, language, titles, texts))
 
 
-def _thesaurus(
-    graph: Any,
-    pairs: Iterable[tuple[Any, Any]],
-    name: str,
-    language: str,
-    titles: tuple[Any, ...],
-    texts: tuple[Any, ...],
-) -> Thesaurus:
+@dataclass(frozen=True)
+class _Texts:
+    """Names and other texts of nodes, in a language."""
+
+    graph: Any
+    language: str
+    titles: tuple[Any, ...]
+    others: tuple[Any, ...]
+
+    def literals(self, node: Any, terms: Iterable[Any]) -> Iterator[Any]:
+        """Texts of a node; references to other nodes are ignored."""
+        for term in terms:
+            found = self.graph.objects(node, term)
+            yield from (x for x in found if hasattr(x, "language"))
+
+    def distance(self, text: Any) -> int:
+        """How far a text is from the language: "en", then "en-GB", then none."""
+        own, wanted = (text.language or "").lower(), self.language.lower()
+        if own.partition("-")[0] == wanted.partition("-")[0]:
+            return int(own != wanted)
+        return 3 if own else 2
+
+    def name(self, node: Any) -> str:
+        """The name in the language, or without a language, or in any language."""
+        found = [
+            (self.distance(x), x.language or "", str(x).strip())
+            for x in self.literals(node, self.titles)
+        ]
+        return min(found)[2] if found else ""
+
+    def text(self, node: Any) -> str:
+        """Texts in the language or without a language."""
+        parts: dict[str, None] = {}
+        for term in self.others:
+            near = [x for x in self.literals(node, [term]) if self.distance(x) < 3]
+            parts |= dict.fromkeys(sorted(str(x).strip().rstrip(".") for x in near))
+        return ". ".join(filter(None, parts))
+
+
+def _thesaurus(pairs: Iterable[tuple[Any, Any]], name: str, texts: _Texts) -> Thesaurus:
     """Collect edges, names and texts of all nodes with an address."""
     edges = list(dict.fromkeys(_without_blanks(pairs)))
     if not edges:
@@ -137,21 +161,21 @@ def _thesaurus(
             f"{name!r} states no node above another; check that the file is a "
             "taxonomy, and that its kind is right (SKOS or OWL)."
         )
-    nodes = list(dict.fromkeys(end for edge in edges for end in edge))
-    short = _short_names(nodes)
-    readable = {node: _best(graph, node, titles, language) for node in nodes}
-    _check_language(graph, titles, language, name)
-    found = {
-        short[node]: ". ".join(dict.fromkeys(_all(graph, node, texts, language)))
-        for node in nodes
-    }
+    named = list(texts.literals(None, texts.titles))
+    if named and all(texts.distance(x) == 3 for x in named):
+        there = sorted({x.language for x in named if x.language})
+        raise ContextError(
+            f"{name!r} has no name in the language {texts.language!r}; it has "
+            f"{some(there)}."
+        )
+    short = _short_names(dict.fromkeys(end for edge in edges for end in edge))
     kept = tuple((short[low], short[high]) for low, high in edges)
     Hierarchy.from_edges(kept, name=name)  # refuses cycles, with their nodes
     return Thesaurus(
         name,
         kept,
-        {short[node]: text for node, text in readable.items() if text},
-        {label: text for label, text in found.items() if text},
+        {label: text for node, label in short.items() if (text := texts.name(node))},
+        {label: text for node, label in short.items() if (text := texts.text(node))},
     )
 
 
@@ -176,69 +200,14 @@ def _without_blanks(pairs: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any
 
 def _short_names(nodes: Iterable[Any]) -> dict[Any, str]:
     """The last part of each address, or the whole where two would be the same."""
-    last = {
-        node: str(node).rstrip("/#").replace("#", "/").rpartition("/")[2]
-        for node in nodes
-    }
-    counts = Counter(last.values())
-    return {
-        node: short if short and counts[short] == 1 else str(node)
-        for node, short in last.items()
-    }
-
-
-def _best(graph: Any, node: Any, titles: tuple[Any, ...], language: str) -> str:
-    """The name in the language, or without a language, or in any language."""
-    found = list(_literals(graph, node, titles))
-    found.sort(key=lambda x: (_distance(x, language), x.language or "", str(x)))
-    return str(found[0]).strip() if found else ""
-
-
-def _all(
-    graph: Any, node: Any, properties: tuple[Any, ...], language: str
-) -> Iterator[str]:
-    """Texts in the language or without a language."""
-    for term in properties:
-        yield from sorted(
-            str(x).strip().rstrip(".")
-            for x in _literals(graph, node, (term,))
-            if _distance(x, language) < 3 and str(x).strip()
-        )
-
-
-def _literals(graph: Any, node: Any, terms: tuple[Any, ...]) -> Iterator[Any]:
-    """Texts of a node; references to other nodes are ignored."""
-    for term in terms:
-        yield from (x for x in graph.objects(node, term) if hasattr(x, "language"))
-
-
-def _distance(text: Any, language: str) -> int:
-    """How far a text is from the wanted language: "en", then "en-GB", then none."""
-    own = (text.language or "").lower()
-    wanted = language.lower()
-    if own == wanted:
-        return 0
-    if own.partition("-")[0] == wanted.partition("-")[0]:
-        return 1
-    return 3 if own else 2
-
-
-def _check_language(
-    graph: Any, titles: tuple[Any, ...], language: str, name: str
-) -> None:
-    """Refuse a language without any name, and list the languages there are."""
-    named = list(_literals(graph, None, titles))
-    if named and all(_distance(x, language) == 3 for x in named):
-        there = sorted({x.language for x in named if x.language})
-        raise ContextError(
-            f"{name!r} has no name in the language {language!r}; it has {some(there)}."
-        )
+    last = {x: re.split("[/#]", str(x).rstrip("/#"))[-1] for x in nodes}
+    n = Counter(last.values())
+    return {x: own if own and n[own] == 1 else str(x) for x, own in last.items()}
 
 
 def _graph(source: Any, name: str | None) -> tuple[Any, str]:
     """The statements of a file, and the name of the thesaurus."""
-    purpose = "a SKOS or OWL file"
-    rdflib = import_optional("rdflib", extra="ontologies", purpose=purpose)
+    rdflib = import_optional("rdflib", extra="ontologies", purpose="SKOS or OWL")
     if isinstance(source, rdflib.Graph):
         return source, name or "taxonomy"
     path = Path(source)
@@ -251,17 +220,18 @@ def _graph(source: Any, name: str | None) -> tuple[Any, str]:
     if format == "xml" and not text.lstrip("\ufeff \t\r\n").startswith("<"):
         format = "turtle"  # .owl may be either
     if format == "json-ld":
-        _refuse_remote_contexts(text, path)
+        _check_json(text, path)
     if format == "xml":
-        _refuse_entity_bombs(text, path)
-    try:
-        with warnings.catch_warnings(), _quiet_rdflib():
-            # rdflib's own parsers use deprecated parts of rdflib.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            graph = rdflib.Graph().parse(data=text, format=format)
-    except Exception as error:  # every format has errors of its own
-        first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise FileError(f"{path}: cannot be read as {format} ({first}).") from error
+        _check_xml(text, path)
+    # Every format has errors of its own.
+    with (
+        naming(path, f"cannot be read as {format}", Exception),
+        warnings.catch_warnings(),
+        _quiet_rdflib(),
+    ):
+        # rdflib's own parsers use deprecated parts of rdflib.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        graph = rdflib.Graph().parse(data=text, format=format)
     return graph, name or path.stem
 
 
@@ -281,16 +251,11 @@ def _quiet_rdflib() -> Iterator[None]:
             logger.setLevel(level)
 
 
-class _DocumentStarts(Exception):
-    """Ends the parsing of an XML file after its declarations."""
-
-
-def _refuse_entity_bombs(text: str, path: Path) -> None:
-    """Refuse XML entities that refer to others, or that grow the text too much.
+def _check_xml(text: str, path: Path) -> None:
+    """Refuse entities that grow, before rdflib joins them piece by piece.
 
     Ontology editors declare an entity for each namespace, so plain ones are allowed.
     """
-    lengths: dict[str, int] = {}
 
     def declared(name: str, is_parameter: bool, value: str | None, *_: Any) -> None:
         if is_parameter or value is None or NESTED_ENTITY.search(value):
@@ -298,50 +263,35 @@ def _refuse_entity_bombs(text: str, path: Path) -> None:
                 f"{path}: declares the XML entity {name[:40]!r} from a file or from "
                 "other entities; save it without entities."
             )
-        lengths[name] = len(value)
 
-    def started(*_: Any) -> None:
-        raise _DocumentStarts
-
+    if expat.version_info < (2, 4):
+        raise FileError(
+            f"{path}: this Python has {expat.EXPAT_VERSION}, which does not refuse "
+            "entities that grow without end; 2.4 and later do, so update Python."
+        )
     parser = expat.ParserCreate()
     parser.EntityDeclHandler = declared
-    # Both: the first element may use entities, and there may be no declarations.
-    parser.EndDoctypeDeclHandler = started
-    parser.StartElementHandler = started
-    try:
+    with naming(path, "cannot be read as xml", expat.ExpatError):
         parser.Parse(text.encode(), True)
-    except _DocumentStarts:
-        used = Counter(ENTITY_USE.findall(text))
-        grown = sum(lengths[name] * used[name] for name in lengths)
-        if grown > most_unpacked(len(text)):
-            raise FileError(
-                f"{path}: its XML entities expand {len(text):,} characters to "
-                f"{grown:,}; save it without entities."
-            ) from None
-    except expat.ExpatError as error:
-        raise FileError(f"{path}: cannot be read as xml ({error}).") from error
 
 
-def _refuse_remote_contexts(text: str, path: Path) -> None:
+def _check_json(text: str, path: Path) -> None:
     """Refuse JSON-LD that would make rdflib download something."""
-    try:
-        queue: list[Any] = [json.loads(text)]
-    except (ValueError, RecursionError) as error:
-        raise FileError(f"{path}: is not JSON ({error}).") from error
-    for part in queue:  # grows while we walk it
-        if isinstance(part, list):
-            queue += part
-        if not isinstance(part, dict):
-            continue
-        queue += part.values()
+
+    def check(part: dict[str, Any]) -> None:
         given = part.get("@context")
-        listed = given if isinstance(given, list) else [given]
-        for address in [*listed, part.get("@import")]:
+        for address in (
+            *(given if isinstance(given, list) else [given]),
+            part.get("@import"),
+        ):
             if isinstance(address, str):
                 raise FileError(
                     f"{path}: its context {address!r} lies elsewhere, and nothing is "
                     "fetched; put the context itself into the file."
                 )
+
+    with naming(path, "is not JSON", (ValueError, RecursionError)):
+        json.loads(text, object_hook=check)
 
 
 FEW_TEXTS = 50
@@ -372,16 +322,9 @@ class Thesaurus:
     """
 
     name: str
-    edges: tuple[tuple[str, str], ...]
-    names: Mapping[str, str] = field(default_factory=dict)
-    texts: Mapping[str, str] = field(default_factory=dict)
-
-    def __repr__(self) -> str:
-        nodes = {end for edge in self.edges for end in edge}
-        return (
-            f"Thesaurus({self.name!r}: {len(nodes)} nodes, {len(self.edges)} edges, "
-            f"{len(self.texts)} texts)"
-        )
+    edges: tuple[tuple[str, str], ...] = field(repr=False)
+    names: Mapping[str, str] = field(default_factory=dict, repr=False)
+    texts: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def beyond(self, known: Container[str]) -> Thesaurus:
         """Return the part about nodes that are not known yet.
@@ -416,11 +359,6 @@ class Thesaurus:
         RelationalContext
             The context, with the name of the thesaurus unless `name` is given.
         """
-        if not self.edges:
-            raise ContextError(
-                f"{self.name!r} has no node above another, so it is no taxonomy; "
-                "check that it states broader or narrower terms."
-            )
         return RelationalContext.from_hierarchy(
             self.edges, **{"name": self.name, **options}
         )
@@ -438,8 +376,6 @@ class Thesaurus:
         DescriptiveContext
             The context, named after the thesaurus unless `name` is given.
         """
-        if not self.texts:
-            raise ContextError(f"{self.name!r} has no text about any of its nodes.")
         own = {"name": f"{self.name} texts", **options}
         return DescriptiveContext.from_texts(self.texts, **own)
 

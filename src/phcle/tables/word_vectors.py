@@ -19,6 +19,8 @@ BOM = b"\xef\xbb\xbf"
 SIZES = re.compile(r"([0-9]{1,18}) +([0-9]{1,18}) *\r?\n?")
 """First line of word2vec files: the number of words and the length of vectors."""
 
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf|nan", re.IGNORECASE)
+
 LONGEST_WORD = 1 << 16
 """Most bytes of a word in a binary file. Without this limit, a damaged file would be
 read to its end as one word."""
@@ -78,7 +80,7 @@ def _text(
         if length is None:
             length = len(numbers)
         excess = len(numbers) - length
-        if excess > 0 and not _is_number(numbers[excess - 1]):
+        if excess > 0 and not NUMBER.fullmatch(numbers[excess - 1]):
             # The word contains spaces, as some words of GloVe do.
             word = " ".join([word, *numbers[:excess]])
             numbers = numbers[excess:]
@@ -93,14 +95,6 @@ def _text(
         )
     if not n_found:
         raise FileError(f"{path}: is empty; words and their numbers were expected.")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _decoded(raw: bytes, where: str, wanted: set[str] | None) -> str:
@@ -148,21 +142,22 @@ def _binary(
             "text file must not be called .bin."
         )
     n_words, length = map(int, sizes.groups())
+
+    def damaged(what: str) -> FileError:
+        return FileError(
+            f"{path}: its first line says {n_words} words{what}; it is cut off or "
+            "damaged, so get it again."
+        )
+
     size = path.stat().st_size
     # Check the size first: each word takes at least a space and its numbers.
     if length < 1 or len(first) + n_words * (4 * length + 1) > size:
-        raise FileError(
-            f"{path}: its first line says {n_words} words of {length} numbers, which "
-            f"do not fit its {size} bytes; it is cut off or damaged, so get it again."
-        )
+        raise damaged(f" of {length} numbers, which do not fit its {size} bytes")
     for n_found in range(n_words):
         word = _binary_word(file, path, n_found + 1)
         raw = file.read(4 * length)
         if len(raw) < 4 * length:
-            raise FileError(
-                f"{path}: its first line says {n_words} words, but it ends after "
-                f"{n_found}; it is cut off, so get it again."
-            )
+            raise damaged(f", but it ends after {n_found}")
         name = normal(_decoded(word, f"{path}, word {n_found + 1}", wanted))
         if wanted is not None and name not in wanted:
             continue
@@ -174,10 +169,7 @@ def _binary(
             )
         yield name, vector.astype(np.float64)
     if file.read(2).strip():
-        raise FileError(
-            f"{path}: its first line says {n_words} words, but more follow; it is "
-            "damaged, so get it again."
-        )
+        raise damaged(", but more follow")
 
 
 def _binary_word(file: BinaryIO, path: Path, number: int) -> bytes:

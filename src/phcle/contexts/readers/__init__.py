@@ -1,1 +1,0 @@
-"""Readers of files that are no tables: vocabularies, ontologies and word vectors."""
