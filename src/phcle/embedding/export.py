@@ -27,7 +27,6 @@ from phcle.errors import BackendError, ContextError, OptionError, check_choice
 from phcle.files.atomic import write_whole
 from phcle.files.container import write_tensors
 from phcle.files.csv_text import csv_lines
-from phcle.optional_imports import import_optional
 
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
@@ -162,8 +161,8 @@ def _write_parquet(
     rows: Iterator[Sequence[Any]],
     types: Mapping[str, Any],
 ) -> None:
-    pq = import_optional("pyarrow.parquet", extra="parquet", purpose="a Parquet file")
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
     schema = pa.schema((title, types.get(title, pa.string())) for title in titles)
     with pq.ParquetWriter(path, schema) as writer:
@@ -201,7 +200,6 @@ def write_cells(
         return write_table(path, titles, (cell_texts(cell, titles) for cell in cells))
     if ending != ".parquet":
         return write_table(path, *json_of_cells(cells, titles))
-    import_optional("pyarrow", extra="parquet", purpose="a Parquet file")
     import pyarrow as pa
 
     types = {**dict.fromkeys(NUMBERS, pa.float64()), "draw": pa.int64()}
@@ -372,7 +370,6 @@ def _write_csv(embedding: LabelEmbedding, path: Path) -> None:
 
 
 def _write_vectors(embedding: LabelEmbedding, path: Path) -> None:
-    import_optional("pyarrow", extra="parquet", purpose="a Parquet file")
     import pyarrow as pa
 
     number = pa.from_numpy_dtype(embedding.vectors.dtype)

@@ -46,7 +46,6 @@ from phcle.images.zero_shot import (
     class_splits,
     held_out_images,
 )
-from phcle.optional_imports import import_optional
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -699,7 +698,8 @@ def evaluate(
     >>> evaluate({"one-hot": vectors}, ["eszsl"], [task])["accuracy"].tolist()
     [1.0]
     """
-    pandas = import_optional("pandas", extra="frames", purpose="evaluate")
+    import pandas
+
     if not isinstance(classifiers, Mapping):
         names = [classifiers] if isinstance(classifiers, str) else list(classifiers)
         for name in names:

@@ -17,7 +17,6 @@ import numpy as np
 
 from phcle.embedding.export import write_table
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.optional_imports import import_optional
 from phcle.report.map_layout import lay_out
 
 ATLAS = "atlas"
@@ -56,7 +55,8 @@ def write_atlas(
     BackendError
         If PyArrow is not installed.
     """
-    pa = import_optional("pyarrow", extra="parquet", purpose="writing Parquet")
+    import pyarrow as pa
+
     near = partial(progress, "finding neighbours")
     table = embedding.search.neighbour_table(progress=near)
     progress("placing labels on the map", 0, 0)
