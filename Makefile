@@ -40,11 +40,11 @@ dist: $(VENV)/dev
 	$(BIN)/python -m build --outdir dist .
 	$(BIN)/python -m build --outdir dist paper
 	$(BIN)/python -m twine check --strict dist/*
-	$(BIN)/python tools/check_wheel.py --dist dist
+	$(BIN)/python tools/check_wheel.py
 
 # The command line must start with the core dependencies alone.
 core: .venv-core/done
-	.venv-core/bin/python tools/check_core.py
+	.venv-core/bin/python tools/check_wheel.py --here
 
 # A part of the tests with the lowest versions that pyproject.toml allows. Old versions
 # may warn that they use what newer ones of others deprecate.
@@ -68,6 +68,7 @@ bench: $(VENV)/dev
 fuzz: $(VENV)/dev
 	$(PIP) atheris
 	$(BIN)/python tools/fuzz_readers.py --seconds 180
+	$(BIN)/python tools/fuzz_readers.py --forged 20000
 
 # Known weaknesses of the pinned versions; asks a public database, so it needs the network.
 audit: $(VENV)/bin/python
@@ -97,11 +98,13 @@ $(VENV)/dev: $(VENV)/core paper/pyproject.toml
 	touch $@
 
 # NumPy 2.0 has no wheels for Python 3.13 and later.
-.venv-lowest/done: pyproject.toml tools/lowest_versions.py
+.venv-lowest/done: pyproject.toml
 	$(shell command -v python3.11 || echo $(PYTHON)) -m venv --clear .venv-lowest
-	.venv-lowest/bin/python tools/lowest_versions.py > .venv-lowest/lowest.txt
-	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check \
-	  -c .venv-lowest/lowest.txt -e '.[frames,graphs]' hypothesis pytest pytest-xdist
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check uv
+	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest --resolution lowest-direct \
+	  -e '.[frames,graphs]'
+	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest -c constraints.txt \
+	  hypothesis pytest pytest-xdist
 	touch $@
 
 clean:

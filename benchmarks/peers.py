@@ -7,11 +7,8 @@ W and C. None of them knows our objective.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from multiprocessing.pool import ThreadPool
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +18,6 @@ from phcle.contexts.relational.fitted import FittedRelational
 
 Floats = npt.NDArray[np.floating]
 Train = Callable[[FittedRelational, int], tuple[Floats, Floats]]
-
-
-BIGGRAPH_RATE = 0.02
-"""Learning rate of PyTorch-BigGraph: the best of 0.01, 0.02, 0.03, 0.05, 0.1 and 0.2 by
-our objective at 1,000 labels."""
 
 
 @dataclass(frozen=True)
@@ -110,82 +102,6 @@ def prepare_gensim() -> Train:
     return train
 
 
-def prepare_pycleora() -> Train:
-    """Cleora: labels and columns as one graph, whose vectors are averaged repeatedly.
-
-    The same drawn pairs as for gensim are its edges. Without a residual, labels would
-    average random vectors of columns and columns those of labels, so the scores of
-    pairs would be noise.
-    """
-    from pycleora import SparseMatrix, embed
-
-    def train(data: FittedRelational, dim: int) -> tuple[Floats, Floats]:
-        edges = (f"w{i}\tc{j}" for i, j in draw_pairs(data))
-        graph = SparseMatrix.from_iterator(edges, "label column")
-        vectors = embed(graph, feature_dim=dim, residual_weight=0.5)
-        at = {name: i for i, name in enumerate(graph.entity_ids)}
-        n_labels, n_columns = data.counts.shape
-        W = rows_by_name(vectors, at, "w", n_labels)
-        return W, rows_by_name(vectors, at, "c", n_columns)
-
-    return train
-
-
-def prepare_biggraph() -> Train:
-    """PyTorch-BigGraph: logistic loss of dot products, edges drawn as for gensim.
-
-    One worker, as a thread of this process: starting Python again does not count, and
-    processor time and memory are those of one process.
-    """
-    import h5py
-    import torch
-    from torchbiggraph import train as biggraph
-    from torchbiggraph.config import parse_config
-    from torchbiggraph.edgelist import EdgeList
-    from torchbiggraph.entitylist import EntityList
-    from torchbiggraph.graph_storages import FileEdgeStorage, FileEntityStorage
-
-    biggraph.create_pool = lambda n_workers, **_: ThreadPool(n_workers)
-    torch.set_num_threads(1)
-
-    def train(data: FittedRelational, dim: int) -> tuple[Floats, Floats]:
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            sizes = dict(zip(("label", "column"), data.counts.shape, strict=True))
-            for kind, size in sizes.items():
-                FileEntityStorage(name).save_count(kind, 0, size)
-            pairs = torch.from_numpy(draw_pairs(data).astype(np.int64))
-            ends = (EntityList.from_tensor(end) for end in pairs.T)
-            edges = EdgeList(*ends, torch.zeros(len(pairs), dtype=torch.int64))
-            FileEdgeStorage(name).save_edges(0, 0, edges)
-            biggraph.train(
-                parse_config(
-                    {
-                        "entity_path": name,
-                        "edge_paths": [name],
-                        "checkpoint_path": str(folder / "trained"),
-                        "entities": {kind: {"num_partitions": 1} for kind in sizes},
-                        "relations": [{"name": "D", "lhs": "label", "rhs": "column"}],
-                        "dimension": dim,
-                        "comparator": "dot",
-                        "loss_fn": "logistic",
-                        "global_emb": False,
-                        "num_epochs": 5,
-                        "lr": BIGGRAPH_RATE,
-                        "eval_fraction": 0.0,
-                        "workers": 1,
-                    }
-                )
-            )
-            W, C = (
-                h5py.File(next((folder / "trained").glob(f"embeddings_{kind}_*")))
-                for kind in sizes
-            )
-            return W["embeddings"][:], C["embeddings"][:]
-
-    return train
-
-
 def draw_pairs(data: FittedRelational) -> npt.NDArray[np.intp]:
     """As many (label, column) pairs as D has counts, in proportion to D."""
     D = sp.coo_array(data.counts)
@@ -210,7 +126,5 @@ PEERS: dict[str, Peer] = {
     "implicit": Peer("implicit LMF, 30 iterations", prepare_implicit),
     "cmfrec": Peer("cmfrec implicit, 15 iterations", prepare_cmfrec),
     "gensim": Peer("gensim SGNS, 5 epochs", prepare_gensim),
-    "pycleora": Peer("pycleora, 40 iterations", prepare_pycleora),
-    "biggraph": Peer("PyTorch-BigGraph, 5 epochs", prepare_biggraph),
 }
 """By the name that --only takes."""

@@ -1,46 +1,41 @@
-"""Time to the objective that a peer reaches, and peak memory.
+"""Time, memory and objective of PHCLE and of libraries that factorise counts.
 
-    python benchmarks/speed.py --json speed.json
+    python benchmarks/speed.py --peers pmi,implicit,gensim --repeat 3 --json speed.json
     python benchmarks/speed.py --labels 1000 --labels 10000
 
 The data are the hypernyms of the 1000 ImageNet labels, which come with phcle, or, with
 --labels, those of WordNet's nouns, drawn at random. Every method runs in a process of
-its own. A peer is trained at its customary settings, its factors are read
-as s·x + t for the s and t that suit our objective best, and the gap (objective − floor)
-is noted. `mm` runs last, and the table says when it came to each of these gaps; where
-it estimates the gap from a sample, the exact one is asked, outside the clock. Seconds
-are given by the clock and by the processor: the second kind is fair on a busy machine.
+its own. A peer is trained at its customary settings, its factors are read as s·x + t
+for the s and t that suit our objective best, and the gap (objective − floor) is noted.
+The table also says when PHCLE had come to this gap. Seconds are given by the clock and
+by the processor: the second kind is fair on a busy machine.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from measuring import NEAR, Stopwatch, peak_mb, run_apart, yardstick
-from noun_problem import default_penalties, warm_up
+from measuring import Stopwatch, peak_mb, run_apart, yardstick
 from peers import PEERS
+from problems import noun_contexts, warm_up
 from scipy.optimize import minimize
-from trees import noun_hierarchy
 
 from phcle import PHCLE
-from phcle.backends.protocol import choose_backend
 from phcle.contexts import Context
 from phcle.contexts.alignment import align
 from phcle.contexts.relational.loss import softplus
+from phcle.contexts.terms import Penalties
 from phcle.datasets import load_imagenet1k
-from phcle.solver.balance import balance
-from phcle.solver.column_samples import EXACT_PAIRS, SAMPLE, ColumnSamples
+from phcle.options import OPTIONS
 from phcle.solver.objective import objective_terms
-from phcle.solver.paper import PaperSolver
-from phcle.solver.problem import DeviceProblem, Problem, State, pose
-from phcle.solver.start import start_factors
-from phcle.solver.sweep import MajoriseSolver, SweepSolver
+from phcle.solver.problem import Problem, pose
+from phcle.solver.settings import Setting
 from phcle.solver.weights import equal_weights
 
 Floats = npt.NDArray[np.floating]
@@ -53,94 +48,38 @@ def hypernyms(n_labels: int | None) -> Context:
     """Hypernyms of nouns drawn at random, or of the ImageNet labels."""
     if n_labels is None:
         return load_imagenet1k().hierarchy()
-    return noun_hierarchy(n_labels)
+    return noun_contexts(n_labels)[0]
 
 
 def hypernym_problem(n_labels: int | None, dim: int) -> Problem:
     """Hypernyms as a problem for solvers, with default penalties."""
-    return pose(align(hypernyms(n_labels)), default_penalties(), dim)
-
-
-def timeline(
-    solver: SweepSolver, problem: Problem, limit: float, targets: list[float]
-) -> list[dict[str, float]]:
-    """Seconds and gap at the start and after every sweep.
-
-    The start's gap is asked outside the clock, and so is the exact one where an
-    estimate has come to one of the targets.
-    """
-    weights = equal_weights(problem)
-    device = solver.device
-    is_estimate = getattr(solver, "samples", None) is not None
-
-    def exact_gap(state: State) -> float:
-        (W,), C = (device.to_numpy(part) for part in ([state.W], state.factors))
-        return objective_terms(problem, W, C, weights)["gap"]
-
-    watch = Stopwatch()
-    rng = np.random.default_rng(0)
-    start = start_factors(problem, weights, "spectral", rng, backend=device.backend)
-    state = solver.init(start, weights)
-    if isinstance(solver, MajoriseSolver):
-        state = balance(device, state)  # with which its first sweep begins
-    points = [{**watch.read(), "gap": watch.without(partial(exact_gap, state))}]
-    while not solver.converged(state) and watch.read()["cpu_seconds"] < limit:
-        state = solver.step(state)
-        point = {**watch.read(), "gap": state.history[-1]["gap"]}
-        lowest = min(p["gap"] for p in points)
-        if is_estimate and any(point["gap"] <= t < lowest for t in targets):
-            point["gap"] = watch.without(partial(exact_gap, state))
-        points.append(point)
-    return points
-
-
-def run_mm(
-    n_labels: int | None, dim: int, limit: float, targets: list[float]
-) -> dict[str, Any]:
-    """The default solver, as the estimator would set it up."""
-    problem = hypernym_problem(n_labels, dim)
-    data = problem.contexts[0]
-    n_pairs = int(np.prod(data.counts.shape))
-    backend = choose_backend("auto", "auto", "float32", n_pairs=n_pairs)
-    warm_up(backend.name)
-    before = peak_mb()
-    is_sampled = n_pairs > EXACT_PAIRS and not backend.is_accelerated
-    samples = ColumnSamples(problem, SAMPLE, 0) if is_sampled else None
-    with backend.limited_threads():
-        solver = MajoriseSolver(
-            DeviceProblem(backend, problem), tol=1e-3, samples=samples
-        )
-        points = timeline(solver, problem, limit, targets)
-    return {
-        "method": f"mm, {backend.name}, {'sampled' if is_sampled else 'exact'}",
-        "labels": len(problem.labels),
-        "columns": len(data.columns),
-        "counts": int(data.counts.nnz),
-        "timeline": points,
-        "data_mb": before,
-        "peak_mb": peak_mb(),
-        "gflops": yardstick(),
-    }
+    default = {option.name: option.default for option in OPTIONS}
+    penalties = Penalties(
+        negatives=Setting.negatives,
+        descriptive=Setting.descriptive_weight,
+        sparsity=default["sparsity"],
+        ridge=default["ridge"],
+        context_ridge=default["context_ridge"],
+    )
+    return pose(align(hypernyms(n_labels)), penalties, dim)
 
 
 def run_fit(n_labels: int | None, dim: int) -> dict[str, Any]:
-    """The whole estimator as a user calls it, with all other options at defaults."""
+    """PHCLE as a user calls it, with all other options at their defaults."""
     context = hypernyms(n_labels)
     warm_up("auto")
     watch = Stopwatch()
     model = PHCLE(dim=dim).fit(context)
-    found = {**watch.read(), "peak_mb": peak_mb(), "gap": model.history_[-1]["gap"]}
-    return {"method": "PHCLE().fit, to its own end", **found}
-
-
-def run_paper(n_labels: int | None, dim: int, limit: float) -> dict[str, Any]:
-    """The paper's solver with steps of its own, as far as it comes within the limit."""
-    problem = hypernym_problem(n_labels, dim)
-    backend = choose_backend("numpy", "cpu", "float32")
-    solver = PaperSolver(DeviceProblem(backend, problem), tol=0.0)
-    with backend.limited_threads():
-        last = timeline(solver, problem, limit, [])[-1]
-    return {"method": "paper, own steps", **last, "peak_mb": peak_mb()}
+    seconds, gaps = ([x[key] for x in model.history_] for key in ("seconds", "gap"))
+    return {
+        "method": "PHCLE().fit",
+        **watch.read(),
+        "peak_mb": peak_mb(),
+        "labels": len(model.embedding_),
+        "gap": model.history_[-1]["gap"],
+        "timeline": list(zip(accumulate(seconds), gaps, strict=True)),
+        "gflops": yardstick(),
+    }
 
 
 def run_peer(n_labels: int | None, dim: int, name: str) -> dict[str, Any]:
@@ -197,32 +136,20 @@ def gap_of_peer(problem: Problem, W: Floats, C: Floats) -> float:
 
 
 def measure(
-    n_labels: int | None, dim: int, peers: list[str], limit: float, repeat: int
-) -> dict[str, Any]:
+    n_labels: int | None, dim: int, peers: list[str], repeat: int
+) -> list[dict[str, Any]]:
     """All methods at one size, each in its own process; the fastest run counts."""
-    lines = []
+    fits = [run_apart(run_fit, n_labels, dim) for _ in range(repeat)]
+    fit = min(fits, key=lambda run: run["cpu_seconds"])
+    lines = [fit]
     for name in peers:
-        if name == "paper":
-            line = run_apart(run_paper, n_labels, dim, limit)
-        elif name == "fit":
-            line = run_apart(run_fit, n_labels, dim)
-        else:
-            runs = [run_apart(run_peer, n_labels, dim, name) for _ in range(repeat)]
-            line = min(runs, key=lambda run: run.get("cpu_seconds", np.inf))
-        lines.append(line)
-        print(json.dumps(line), flush=True)
-    targets = [line["gap"] for line in lines if "gap" in line]
-    runs = [run_apart(run_mm, n_labels, dim, limit, targets) for _ in range(repeat)]
-    mm = min(runs, key=lambda run: run["timeline"][-1]["cpu_seconds"])
-    for line in lines:
+        runs = [run_apart(run_peer, n_labels, dim, name) for _ in range(repeat)]
+        line = min(runs, key=lambda run: run.get("cpu_seconds", np.inf))
         gap = line.get("gap", -np.inf)
-        there = next((p for p in mm["timeline"] if p["gap"] <= gap), None)
-        if there is not None:
-            line["mm_seconds"] = there["seconds"]
-            line["mm_cpu_seconds"] = there["cpu_seconds"]
-            line["times_faster"] = line["seconds"] / there["seconds"]
-            line["times_faster_cpu"] = line["cpu_seconds"] / there["cpu_seconds"]
-    return {"labels": mm["labels"], "dim": dim, "mm": mm, "peers": lines}
+        there = [seconds for seconds, own in fit["timeline"] if own <= gap]
+        line["phcle_seconds"] = there[0] if there else None
+        lines.append(line)
+    return lines
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -232,51 +159,35 @@ def main(arguments: list[str] | None = None) -> None:
     )
     parser.add_argument("--labels", type=int, action="append", help="WordNet's nouns")
     parser.add_argument("--dim", type=int, default=100)
-    parser.add_argument("--peers", default=",".join([*PEERS, "paper", "fit"]))
-    parser.add_argument("--limit", type=float, default=600.0, help="processor seconds")
+    parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--repeat", type=int, default=1, help="runs of each method")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
     peers = options.peers.split(",")
-    results = [
-        measure(n, options.dim, peers, options.limit, options.repeat)
-        for n in options.labels or [None]
-    ]
+    results = []
+    for n_labels in options.labels or [None]:
+        results.append(measure(n_labels, options.dim, peers, options.repeat))
+        show(results[-1])
     if options.json:
         options.json.write_text(json.dumps(results, indent=1))
-    for result in results:
-        show(result)
 
 
-def show(result: dict[str, Any]) -> None:
-    """A line per method."""
-    mm = result["mm"]
-    last = mm["timeline"][-1]
-    near = next(p for p in mm["timeline"] if p["gap"] <= NEAR * last["gap"])
-    print(
-        f"{result['labels']:,} labels × {mm['columns']:,}, {mm['counts']:,} counts, "
-        f"d = {result['dim']}, {mm['gflops']:.0f} GFLOP/s; mm is within 5 % of its end "
-        f"after {near['seconds']:.2f} s"
-    )
-    print(
-        f"  {mm['method']:<28} {last['seconds']:9.2f} s "
-        f"{last['cpu_seconds']:9.2f} cpu s  {mm['peak_mb']:6.0f} MB "
-        f"({mm['data_mb']:.0f} before)  gap {last['gap']:14,.0f}"
-    )
-    for line in result["peers"]:
+def show(lines: list[dict[str, Any]]) -> None:
+    """Print a row for each method."""
+    fit = lines[0]
+    print(f"{fit['labels']:,} labels; matrix product {fit['gflops']:.0f} GFLOP/s")
+    print("| method | seconds | CPU seconds | MB | gap | PHCLE there after |")
+    print("| --- | --: | --: | --: | --: | --: |")
+    for line in lines:
         if "gap" not in line:
-            print(f"  {line['method']}: {line['failed']}")
+            print(f"| {line['method']} | {line['failed']} | | | | |")
             continue
+        there = line.get("phcle_seconds")
         print(
-            f"  {line['method']:<28} {line['seconds']:9.2f} s "
-            f"{line['cpu_seconds']:9.2f} cpu s  {line['peak_mb']:6.0f} MB  "
-            f"gap {line['gap']:14,.0f}"
+            f"| {line['method']} | {line['seconds']:.2f} | {line['cpu_seconds']:.2f} "
+            f"| {line['peak_mb']:.0f} | {line['gap']:,.0f} "
+            f"| {'–' if there is None else f'{there:.2f} s'} |"
         )
-        if "mm_seconds" in line:
-            print(
-                f"{'':32}mm there in {line['mm_seconds']:.2f} s: "
-                f"{line['times_faster']:.1f} × ({line['times_faster_cpu']:.1f} × cpu)"
-            )
 
 
 if __name__ == "__main__":

@@ -98,14 +98,14 @@ def from_patchy(name: str, table, **more) -> Table:
 
 def pantheria(data: Path) -> Table:
     """Traits of mammals."""
-    from phcle_paper.datasets.pantheria import load_pantheria
+    from table_data import load_pantheria
 
     return from_patchy("pantheria", load_pantheria(data / "pantheria"))
 
 
 def grambank(data: Path) -> Table:
     """Grammar of languages, with their places."""
-    from phcle_paper.datasets.grambank import load_grambank
+    from table_data import load_grambank
 
     folder = data / "grambank"
     frame = pd.read_csv(folder / "languages.csv", index_col="language_id")
@@ -116,7 +116,7 @@ def grambank(data: Path) -> Table:
 
 def sigtyp(data: Path) -> Table:
     """Features of languages; those for development lose as many as the test does."""
-    from phcle_paper.datasets.sigtyp import FILES, _languages, load_sigtyp
+    from table_data import FILES, _languages, load_sigtyp
 
     folder = data / "sigtyp2020"
     found = load_sigtyp(folder)
@@ -127,14 +127,14 @@ def sigtyp(data: Path) -> Table:
 
 def nouns(name: str, data: Path) -> Table:
     """Attributes of animals (AWA) or things (LAD) below nouns of WordNet."""
-    from phcle_paper.studies.noun_contexts import noun_table
+    from table_data import noun_table
 
     return from_patchy(name.lower(), noun_table(name, data))
 
 
 def debian(data: Path) -> Table:
     """Facets of a thousand packages, from the index of a machine with Debian."""
-    from phcle_paper.datasets.debian import load_debian
+    from table_data import load_debian
 
     with tempfile.NamedTemporaryFile() as index:
         subprocess.run(["apt-cache", "dumpavail"], check=True, stdout=index)

@@ -125,7 +125,7 @@ def linked(name: str, given: tuple[str, Any]) -> Any:
     """A further context."""
     kind, rows = given
     if kind == "places":
-        from phcle_paper.datasets.near_places import nearest_places
+        from table_data import nearest_places
 
         return nearest_places(list(rows), np.array(list(rows.values())), name=name)
     make = {

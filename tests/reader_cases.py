@@ -23,11 +23,25 @@ from typing import Any
 
 import numpy as np
 
-from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext, load
-from phcle.datasets import load_feature_folder
+from phcle import (
+    PHCLE,
+    DescriptiveContext,
+    LabelEmbedding,
+    RelationalContext,
+    completion_skill,
+    load,
+    suspicious_cells,
+)
 from phcle.errors import ContextWarning, NumericalError, OptionError
 from phcle.files import checksum, read_sealed, write_sealed
-from phcle.images import ImageMap, load_map, read_array, read_feature_rows, read_photo
+from phcle.images import (
+    ImageMap,
+    load_feature_folder,
+    load_map,
+    read_array,
+    read_feature_rows,
+    read_photo,
+)
 from phcle.tables import from_owl, from_skos, read_contexts
 
 ROWS = {
@@ -101,6 +115,31 @@ def small_embedding() -> LabelEmbedding:
     return model.fit(contexts, names={"cat": "Cat"}).embedding_
 
 
+@cache
+def predicted_embedding() -> LabelEmbedding:
+    """Twelve labels with predicted numbers, categories, dates and tags, and links."""
+    labels = tuple(f"label {i}" for i in range(12))
+    rows = range(9)
+    cells = {
+        "size": ["", *(str(i % 3 + i / 10) for i in rows)],
+        "fur": [*("ab"[i % 3 > 0] for i in rows), ""],
+        "born": [*(f"19{50 + i}-01-02" for i in rows), ""],
+    }
+    tags = {labels[i]: ["t0"] if i % 3 == 0 else ["t1", "t2"] for i in rows}
+    edges = [(label, f"group {i % 3}") for i, label in enumerate(labels)]
+    links = [
+        (label, "near", labels[(5 * i + 1) % 12]) for i, label in enumerate(labels)
+    ]
+    contexts = [
+        RelationalContext.from_hierarchy(edges, name="tree"),
+        RelationalContext.from_triples(links, name="links"),
+        DescriptiveContext.from_tags(tags, name="tags"),
+        DescriptiveContext.from_cells(labels[:10], cells, "x"),
+    ]
+    model = PHCLE(dim=WIDTH, backend="numpy", max_iter=50, tol=0.1)
+    return model.fit(contexts, names={"label 0": "First"}).embedding_
+
+
 def bytes_of(save: Callable[[Path], Any]) -> bytes:
     """What a function writes to a file."""
     with tempfile.TemporaryDirectory() as folder:
@@ -163,6 +202,15 @@ def asked(embedding: LabelEmbedding) -> None:
     embedding.nearest(first, k=2)
     embedding.describe(first)
     embedding.explain(first, last)
+
+
+def completed(embedding: LabelEmbedding) -> None:
+    """Ask whatever its predictions answer."""
+    asked(embedding)
+    embedding.complete(why=True, probabilities=True)
+    embedding.complete(draws=2)
+    suspicious_cells(embedding)
+    completion_skill(embedding)
 
 
 def npy(array: Any) -> bytes:
@@ -256,7 +304,7 @@ def image_map(path: Path) -> None:
 
 
 def looked_at(found: Any) -> None:
-    found.vectors(np.ones((1, len(found.weights))))
+    found.understand(np.ones((1, len(found.weights))), small_embedding())
 
 
 def read_parquet(path: Path) -> Any:
@@ -295,29 +343,11 @@ OWL = b"""<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 JSON_LD = b"""{"@context": {"b": "http://www.w3.org/2004/02/skos/core#broader"},
 "@id": "http://x.org/cat", "b": {"@id": "http://x.org/felid"}}
 """
-DEBIAN = b"""Package: nano
-Section: editors
-Depends: libc6 (>= 2.34), libncursesw6 | libncurses6
-Tag: implemented-in::c, interface::text-mode,
- works-with::text
-Description: small, friendly text editor
-
-Package: rsync
-Section: net
-Tag: implemented-in::c
-"""
 
 
 def read_vocabulary(path: Path) -> Any:
     found = (from_owl if path.suffix == ".owl" else from_skos)(path)
     return found.hierarchy()
-
-
-def read_debian(path: Path) -> Any:
-    from phcle_paper.datasets.debian import parse_package
-    from phcle_paper.datasets.debian_index import read_stanzas
-
-    return [parse_package(stanza) for stanza in read_stanzas(path)]
 
 
 def picture() -> bytes:
@@ -405,8 +435,20 @@ def _arrays() -> list[Reader]:
 
 def _sealed() -> list[Reader]:
     save = small_embedding().save
+
+    def predicted(path: Path) -> None:
+        predicted_embedding().save(path)
+
     kinds: list[tuple[str, str, str, Any, Any, Any]] = [
         ("embedding", "embedding", "a.phcle", load, save, asked),
+        (
+            "predictions",
+            "predictions",
+            "p.phcle",
+            load,
+            predicted,
+            completed,
+        ),
         ("map", "maps", "a.map", load_map, image_map, looked_at),
         ("checkpoint", "maps", "a.ckpt", read_checkpoint, checkpointed, repr),
     ]
@@ -467,7 +509,6 @@ def _others() -> list[Reader]:
             **arrow,
         ),
         *_vocabularies(),
-        Reader("debian", "lists", "Packages", read_debian, kept(DEBIAN), **paper),
         Reader(
             "picture", "pictures", "p.png", read_photo, lambda: [picture()], needs="PIL"
         ),

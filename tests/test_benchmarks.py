@@ -27,24 +27,22 @@ def benchmarks(monkeypatch):
     return BENCHMARKS
 
 
-def test_speed_writes_when_mm_came_to_the_gap_of_every_method(
+def test_speed_writes_when_phcle_came_to_the_gap_of_every_method(
     benchmarks, tmp_path, capsys
 ):
     import speed
 
     file = tmp_path / "speed.json"
-    tiny = f"--dim 4 --limit 0.5 --peers pmi,paper,fit --json {file}"
-    speed.main(tiny.split())
-    (report,) = json.loads(file.read_text(encoding="utf-8"))
-    assert (report["labels"], report["dim"]) == (1000, 4)
-    end = report["mm"]["timeline"][-1]["gap"]
-    lines = {line["method"]: line for line in report["peers"]}
-    pmi = lines["PMI + SVD, scikit-learn"]
-    assert end < min(pmi["gap"], lines["paper, own steps"]["gap"])
-    assert pmi["times_faster"] == pytest.approx(pmi["seconds"] / pmi["mm_seconds"])
-    assert lines["PHCLE().fit, to its own end"]["gap"] < 1.05 * end
+    speed.main(f"--dim 4 --peers pmi --json {file}".split())
+    ((fit, pmi),) = json.loads(file.read_text(encoding="utf-8"))
+    assert fit["labels"] == 1000
+    assert fit["gap"] < pmi["gap"]
+    reached = [
+        gap for seconds, gap in fit["timeline"] if seconds < pmi["phcle_seconds"]
+    ]
+    assert all(gap > pmi["gap"] for gap in reached)
     printed = capsys.readouterr().out
-    assert "mm is within 5 % of its end" in printed
+    assert "PHCLE().fit" in printed
     assert "PMI + SVD" in printed
 
 
@@ -69,13 +67,12 @@ def test_the_map_undoes_what_a_peer_did_to_the_scale(benchmarks):
     import speed
 
     problem = speed.hypernym_problem(None, 2)
-    weights = speed.equal_weights(problem)
     rng = np.random.default_rng(0)
-    start = speed.start_factors(problem, weights, "spectral", rng)
-    W, C = start.W, start.of_contexts[0]
+    n_labels, n_columns = problem.contexts[0].counts.shape
+    W, C = rng.normal(size=(n_labels, 2)), rng.normal(size=(n_columns, 2))
     plain = speed.gap_of_peer(problem, W, C)
-    scaled = speed.gap_of_peer(problem, 30 * W, C / 2)
-    assert np.isclose(plain, scaled, rtol=1e-3)
+    assert np.isclose(plain, speed.gap_of_peer(problem, 30 * W, C / 2), rtol=1e-3)
+    weights = speed.equal_weights(problem)
     assert plain <= speed.objective_terms(problem, W, [C], weights)["gap"]
 
 
@@ -93,84 +90,100 @@ def measured(benchmarks, tmp_path):
 
 
 @pytest.mark.parametrize("data", ["random", "tree", "table"])
-def test_stages_of_a_fit_sum_to_its_time(measured, capsys, data):
+def test_stages_of_a_fit_are_within_its_time(measured, capsys, data):
     tiny = "--labels 60 --nonzeros 4 --dim 3 --device cpu"
     line = measured(f"stages --data {data} {tiny}")
     assert line["labels"] == 60
-    assert line["stages"]["sweeps"] > 0
-    assert sum(line["stages"].values()) == pytest.approx(line["seconds"])
-    assert line["stages"].keys() == line["cpu_stages"].keys()
+    *own, whole = (x["seconds"] for x in line["stages"].values())
+    assert line["stages"]["sweeps"]["seconds"] > 0
+    assert sum(own) <= whole
     printed = capsys.readouterr().out
     assert "| sweeps | " in printed
     assert "GB host" in printed
 
 
-def test_choosing_is_compared_with_a_plain_fit(measured, capsys):
-    (line,) = measured("choosing --sizes 60 --repeat 1")
-    assert line["labels"] == 60
-    assert 0 < line["plain"] < line["defaults"]
-    assert "| 60 | " in capsys.readouterr().out
-
-
-def test_transform_times_the_labels_that_arrive_later(measured, capsys):
-    tiny = "--known 200 --new 20 --nonzeros 20 --dim 3 --sweeps 60 --device cpu"
-    report = measured(f"transform {tiny}")
+def test_completion_transform_and_refit_print_their_times(measured, capsys):
+    assert measured("completion --labels 60 --completion fast")["cells"] > 300
+    report = measured("transform --known 200 --new 20 --nonzeros 20 --dim 3")
     assert (report["known"], report["new"], len(report["transform"])) == (200, 20, 3)
-    assert "20 new labels beside 200" in capsys.readouterr().out
+    measured("refit 120")
+    printed = capsys.readouterr().out
+    assert "20 new labels beside 200" in printed
+    for change in ("5 % new rows", "1 new column", "1 % corrected"):
+        assert f"| 120 | {change} | " in printed
 
 
 def test_growth_measures_every_size(measured, monkeypatch):
     import fit
 
+    monkeypatch.setattr(fit, "run_apart", lambda function, *given: function(*given))
     monkeypatch.setattr(fit, "BASE", {**fit.BASE, "labels": 50, "nonzeros": 5})
-    measured("growth --vary dim --sizes 2 4 --sweeps 3")
-    monkeypatch.setattr(fit, "VARIED", {"dim": [2, 4], "contexts": [1, 2]})
-    lines = measured("growth --sweeps 3")["lines"]
-    assert [line["contexts"] for line in lines["contexts"]] == [1, 2]
-    assert all(line["fit_cpu_seconds"] > 0 for line in lines["dim"])
+    lines = measured("growth --vary contexts --sizes 1 2 --sweeps 3")
+    assert [line["contexts"] for line in lines] == [1, 2]
+    assert all(line["fit_cpu_seconds"] > 0 for line in lines)
 
 
-@pytest.fixture
-def explorer_load(benchmarks):
-    for module in ("fastapi", "jinja2", "rapidfuzz", "uvicorn"):
-        pytest.importorskip(module, reason=f"{module} is not installed")
-    import explorer_load
+def test_search_and_sampled_sweeps_are_measured(benchmarks, tmp_path, capsys):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    import large
+    import search
 
-    return explorer_load
+    search.main(["--sizes", "50", "--dim", "4"])
+    out = tmp_path / "sampled.jsonl"
+    words = f"sampled --labels 200 --dims 4 --seeds 0 --problems tree --out {out}"
+    large.main(words.split())
+    large.main(words.split())
+    (line,) = map(json.loads, out.read_text("utf-8").splitlines())
+    assert 0.99 < line["ratio"] < large.MOST
+    printed = capsys.readouterr().out
+    assert "| 50 | " in printed
+    assert "| tree | 200 | 4 | 1 | " in printed
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_explorer_load_finds_every_neighbour_and_says_what_it_cost(
-    explorer_load, tmp_path, capsys, hierarchy_model
-):
-    file = tmp_path / "labels.phcle"
-    embedding = hierarchy_model.embedding_
-    embedding.select(embedding.labels[:40]).save(file)
-    explorer_load.main([str(file), "--requests", "200", "--connections", "3"])
-    found = json.loads(capsys.readouterr().out)
-    assert found["recall"] == 1
-    assert found["requests"] == 200
-    assert 0 < found["p50_ms"] <= found["p99_ms"] <= found["most_ms"]
-    assert len(found["memory_mib"]) == 11
+def test_the_explorer_is_measured_with_all_its_pages(benchmarks, tmp_path, capsys):
+    for module in ("fastapi", "jinja2", "rapidfuzz", "uvicorn"):
+        pytest.importorskip(module, reason=f"{module} is not installed")
+    import explorer
 
-
-def test_explorer_load_of_all_pages_writes_json(
-    explorer_load, tmp_path, capsys, monkeypatch
-):
-    import many_labels
-
-    monkeypatch.setattr(many_labels, "N_FITTED", 300)
     file = tmp_path / "load.json"
-    given = f"--sizes 300 --requests 30 --sketch --work {tmp_path} --json {file}"
-    explorer_load.main(given.split())
+    given = f"--sizes 200 --requests 28 --sketch --work {tmp_path} --json {file}"
+    explorer.main(given.split())
     (found,) = json.loads(file.read_text("utf-8"))["measured"]
-    for clients in (1, 8, 32):
+    for clients in explorer.CLIENTS:
         own = found[f"{clients} clients"]
-        assert own["requests"] == 30
-        assert 0 < own["p50_ms"] <= own["p99_ms"]
-        assert own["gflops"] > 0
-    assert found["peak_mib_first_map"] <= found["peak_mib"]
+        assert own["requests"] == 28
+        assert 0 < own["p50_p99_ms"][0] <= own["p50_p99_ms"][1]
+        assert len(own["by_kind"]) == 14
+    assert found["map_peak_mb"] <= found["peak_mb"]
     assert json.loads(capsys.readouterr().out) == found
+
+
+SIGTYP_LINE = "{0}\t{0}\t{1}\t{1}\tgenus\tfamily\tXX\torder={3}|tone=2 Simple|{2}\n"
+
+
+def test_every_scoring_of_the_sigtyp_test_is_listed(benchmarks, tmp_path, capsys):
+    import table_data
+
+    head = "code\tname\tlatitude\tlongitude\tgenus\tfamily\tcountries\tfeatures\n"
+    for name, letter, asked in (
+        ("train.csv", "a", "stress=1 Initial"),
+        ("dev.csv", "b", "stress=1 Initial"),
+        ("test_blinded.csv", "c", "stress=?"),
+        ("test_gold.csv", "c", "stress=1 Initial"),
+    ):
+        lines = [
+            SIGTYP_LINE.format(f"{letter}{i}", i, asked, ("1 SOV", "2 SVO")[i % 2])
+            for i in range(12)
+        ]
+        (tmp_path / name).write_text(head + "".join(lines))
+    log = tmp_path / "scorings.jsonl"
+    for n in (1, 2):
+        table_data.main(["sigtyp", str(tmp_path), "--log", str(log)])
+        entries = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+        assert len(entries) == n
+    assert entries[0]["scores"] == {"accuracy": 1.0, "mean over labels": 1.0}
+    assert "2 scorings of the test" in capsys.readouterr().out
 
 
 def made_up_table(table_rivals):

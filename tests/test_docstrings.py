@@ -1,6 +1,6 @@
 """Public names have NumPy docstrings. To list what one package lacks:
 
-    python tests/test_docstrings.py phcle.uses
+    python tests/test_docstrings.py phcle.embedding
 
 A public name is listed in the `__all__` of a module without a leading underscore, or is
 a public method or property of such a class. What numpydoc's validation must find:
@@ -31,6 +31,9 @@ import sys
 from functools import cached_property
 
 import pytest
+
+pytest.importorskip("numpydoc", reason="numpydoc is not installed")
+
 from numpydoc.docscrape import get_doc_object
 from numpydoc.validate import Validator, validate
 

@@ -25,13 +25,11 @@ MAY_NOT_RUN = (
     "benchmarks/README.md",
     "docs/contributing.md",  # quotes tests/votes, as test_new_kind.py checks
     "docs/performance.md",
-    "docs/tutorials/debian.md",
 )
 # Examples that need a library which not every Python here has.
 NEEDS = {
     "docs/ecosystem.md": "torch",
     "docs/howto/gpu.md": "torch",
-    "docs/tutorials/sentences-and-hierarchy.md": "sentence_transformers",
 }
 
 

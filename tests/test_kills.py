@@ -1,31 +1,48 @@
-"""The short run of `tools/kill_test.py`: nothing is lost when processes are killed."""
+"""Short runs of `tools/attack.py`: nothing is lost when processes are ended."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-HARNESS = Path(__file__).parents[1] / "tools" / "kill_test.py"
-SHORT = "--forked 5 --real 1 --seed 3 --only fit --leaves 60"
+pytestmark = pytest.mark.posix("limits memory and sends signals")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="forks and kills")
-def test_killed_commands_damage_nothing_and_resumed_fits_end_the_same():
-    for module in ("jinja2", "matplotlib", "openTSNE", "pyarrow"):
-        pytest.importorskip(module, reason=f"{module} is not installed")
-    done = subprocess.run(
-        [sys.executable, HARNESS, *SHORT.split()],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
-    assert done.returncode == 0, done.stderr
-    total = json.loads(done.stdout)["total"]
-    assert total["killed"] >= 6
-    assert total["resumed"] >= 1
+@pytest.fixture
+def attacked(capsys):
+    """What the tool prints, and its exit code."""
+    attack = pytest.importorskip("attack")
+
+    def attacked(words):
+        with pytest.raises(SystemExit) as end:
+            attack.main(words.split())
+        printed = capsys.readouterr()
+        return json.loads(printed.out), printed.err, end.value.code
+
+    return attacked
+
+
+def test_killed_fits_damage_nothing_and_resumed_ones_end_the_same(
+    attacked, monkeypatch
+):
+    import attack
+
+    monkeypatch.setattr(attack, "WRITING", {"fit": attack.WRITING["fit"]})
+    found, said, code = attacked("--rounds 3 --only kill --seed 3")
+    assert not code, said
+    assert found["kill"]["killed"] >= 3
+    assert found["kill"]["resumed"] >= 1
+
+
+def test_quick_attacks_do_no_damage(attacked):
+    _, said, code = attacked("--rounds 1 --only hangup,truncation")
+    assert not code, said
+
+
+def test_damage_is_counted_and_ends_with_an_error(attacked, monkeypatch):
+    import attack
+
+    monkeypatch.setitem(attack.ATTACKS, "options", lambda *_: iter(["a hole"]))
+    found, said, code = attacked("--rounds 2 --only options")
+    assert (found["options"]["damage"], said.count("a hole"), code) == (2, 2, 1)

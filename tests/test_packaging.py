@@ -1,7 +1,8 @@
-"""What `make dist` refuses."""
+"""What `make dist` refuses, and that automation, Makefile and metadata agree."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tarfile
@@ -9,7 +10,6 @@ import tomllib
 from pathlib import Path
 
 import check_wheel
-import lowest_versions
 import pytest
 
 import phcle
@@ -57,9 +57,41 @@ def test_both_distributions_have_the_same_version():
 
 
 def test_every_requirement_has_one_lowest_version():
-    found = lowest_versions.lowest_versions((ROOT / "pyproject.toml").read_text())
-    assert {"numpy", "scipy", "scikit-learn", "typer", "pandas"} <= set(found)
-    with pytest.raises(SystemExit, match="must have a lower bound"):
-        lowest_versions.lowest_versions(
-            '[project]\ndependencies = ["numpy"]\n[project.optional-dependencies]'
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    own = [x for name, of in extras.items() if name != "dev" for x in of]
+    lowest: dict[str, str] = {}
+    for line in (*project["dependencies"], *own):
+        if line.startswith("phcle["):
+            continue
+        name, bound = re.fullmatch(
+            r"([\w.-]+)(?:\[.*\])?>=([\d.]+)(?:;.*)?", line
+        ).groups()
+        assert lowest.setdefault(name, bound) == bound, (
+            f"{name} has two lowest versions"
         )
+
+
+def test_workflows_run_targets_that_the_makefile_has_on_all_supported_pythons():
+    makefile = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([\w-]+):", makefile, re.M))
+    named = re.findall(r"\b(?:tests|tools|benchmarks)/[\w/.]+", makefile)
+    assert [x for x in named if not (ROOT / x).exists()] == []
+    texts = {x.stem: x.read_text() for x in ROOT.glob(".github/workflows/*.yml")}
+    texts["ci"] = (ROOT / ".ci" / "run").read_text()
+    assert set(texts) == {"ci", "nightly", "release", "tests"}
+    named = set(re.findall(r"\bmake ([a-z]+)", "\n".join(texts.values())))
+    (nightly,) = re.findall(r"target: \[(.*)\]", texts["nightly"])
+    assert {"core", "dist", "docs", "lowest", "test"} <= named
+    assert named | set(nightly.split(", ")) <= targets
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    said = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+    (tried,) = re.findall(r"python: \[(.*)\]", texts["tests"])
+    assert tried.replace('"', "").split(", ") == said
+    assert project["requires-python"] == f">={said[0]}"
+
+
+def test_pre_commit_has_the_ruff_of_the_constraints_and_the_citation_the_version():
+    (ruff,) = re.findall(r"^ruff==(.*)$", (ROOT / "constraints.txt").read_text(), re.M)
+    assert f"rev: v{ruff}\n" in (ROOT / ".pre-commit-config.yaml").read_text()
+    assert f"\nversion: {phcle.__version__}\n" in (ROOT / "CITATION.cff").read_text()

@@ -92,8 +92,8 @@ def test_a_file_uses_public_names_alone(file):
         ("from phcle.cli.app import app", True),
         ("from phcle.explorer import pages", True),
         ("from phcle.embedding.storage import load", True),
-        ("def f():\n    from phcle.uses.clusters import cluster_labels", True),
-        ("monkeypatch.setattr('phcle.uses.clusters.MOST_LABELS', 11)", True),
+        ("def f():\n    from phcle.embedding.groups import cluster_labels", True),
+        ("monkeypatch.setattr('phcle.embedding.groups.MOST_LABELS', 11)", True),
         ("pytest.importorskip('phcle.contexts.readers')", True),
     ],
 )

@@ -1,4 +1,4 @@
-"""Draw the figures of the documentation into docs/figures. Runs are reproducible.
+"""Draw the figures of the documentation that show results, into docs/figures.
 
     python tools/draw_figures.py [NAME ...]
 
@@ -22,7 +22,6 @@ from matplotlib.patches import Rectangle
 
 FOLDER = Path(__file__).parents[1] / "docs" / "figures"
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
-GREY = "#555555"
 PALETTE = (BLUE, ORANGE, GREEN, "#CC79A7", "#56B4E9", RED, "#000000")
 REGIONS = (
     "dog|dogs", "bird|birds", "reptile|reptiles", "primate|primates",
@@ -40,77 +39,6 @@ ROWS = 10
 mpl.rcParams.update(
     {"svg.hashsalt": "phcle", "font.size": 10, "font.family": "DejaVu Sans"}
 )
-
-
-def factors() -> Figure:
-    """Two tables with missing values and the factors that approximate them."""
-    rng = np.random.default_rng(3)
-    figure = Figure(figsize=(9.6, 3.5), layout="constrained")
-    axes = figure.subplots()
-    axes.set(xlim=(0, 20.4), ylim=(-1.6, 6.2), aspect="equal")
-    axes.axis("off")
-    counts = rng.poisson(1.2, (5, 5))
-    counts[3] = -1  # a label that the hierarchy does not contain
-    values = rng.random((5, 4))
-    unknown = rng.random((5, 4)) < 0.25
-    unknown[1] = True
-    _grid(axes, 1.8, 0, counts / 4.0, counts < 0, BLUE)
-    _grid(axes, 7.2, 0, values, unknown, ORANGE)
-    for row, label in enumerate(("cat", "lion", "dog", "wolf", "hare")):
-        axes.text(1.6, 4.5 - row, label, ha="right", va="center")
-    axes.text(4.3, 5.5, "D: counts", ha="center", weight="bold")
-    axes.text(9.2, 5.5, "A: values", ha="center", weight="bold")
-    axes.text(4.3, -0.8, "white: missing,\nnot in the sum", ha="center", va="top")
-    axes.text(11.9, 2.5, "≈", ha="center", va="center", fontsize=20)
-    _grid(axes, 12.7, 0, rng.random((5, 2)), np.zeros((5, 2), bool), GREEN)
-    _grid(axes, 15.2, 3, rng.random((2, 5)), np.zeros((2, 5), bool), BLUE)
-    _grid(axes, 15.2, 0, rng.random((2, 4)), np.zeros((2, 4), bool), ORANGE)
-    axes.text(13.7, 5.5, "W", ha="center", weight="bold")
-    axes.text(17.7, 5.5, "Cᵀ", ha="center", weight="bold")
-    axes.text(17.2, 2.35, "Uᵀ", ha="center", weight="bold")
-    axes.text(13.7, -0.8, "one row per label:\nthe embedding", ha="center", va="top")
-    return figure
-
-
-def _grid(axes: Any, x: float, y: float, shade: Any, hole: Any, colour: str) -> None:
-    """Cells as squares, darker for larger values. Missing cells are white."""
-    rows, columns = shade.shape
-    for i in range(rows):
-        for j in range(columns):
-            is_hole = bool(hole[i, j])
-            corner = (x + j, y + rows - 1 - i)
-            fill = {
-                "fc": "white" if is_hole else colour,
-                "alpha": 1.0 if is_hole else 0.15 + 0.75 * min(shade[i, j], 1.0),
-                "ec": "none",
-            }
-            edge = {"fc": "none", "ec": GREY, "lw": 0.7, "ls": ":" if is_hole else "-"}
-            for style in (fill, edge):
-                axes.add_patch(Rectangle(corner, 1, 1, **style))
-
-
-def loss() -> Figure:
-    """The relational loss of one pair, and its minimum."""
-    figure = Figure(figsize=(6.4, 3.2), layout="constrained")
-    axes = figure.subplots()
-    x = np.linspace(-5, 5, 400)
-    chance = 2.0
-    for count, colour, style in ((0, GREY, ":"), (1, BLUE, "--"), (6, RED, "-")):
-        q = chance + count
-        value = q * np.logaddexp(0, x) - count * x
-        axes.plot(x, value, color=colour, ls=style, label=f"D = {count}")
-        if count:
-            best = np.log(count / chance)
-            low = q * np.logaddexp(0, best) - count * best
-            axes.plot(best, low, "o", color=colour)
-            text, aside = f"log(D/B) = {best:.2f}", 2.2 if count > 1 else -3.6
-            axes.annotate(
-                text, (best, low), (best, low + aside), ha="center", color=colour
-            )
-    axes.set(xlabel="x = w · c", ylabel="loss of the pair, B = 2", ylim=(-3, 25))
-    axes.legend(frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure
 
 
 def label_map() -> Figure:
@@ -222,8 +150,6 @@ def _filled_cell(axes: Any, at: tuple[float, float], cell: Any, true: Any) -> No
 
 
 FIGURES: dict[str, tuple[Callable[[], Figure], str]] = {
-    "factors": (factors, "svg"),
-    "loss": (loss, "svg"),
     "label-map": (label_map, "png"),
     "mammals": (mammals, "svg"),
 }

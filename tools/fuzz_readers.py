@@ -4,8 +4,11 @@
     python tools/fuzz_readers.py --seconds 180                   every family of readers
     python tools/fuzz_readers.py --seconds 60 --reader mat       one of them
     python tools/fuzz_readers.py --replay faults/mat-3fe1.bin    one file again
+    python tools/fuzz_readers.py --forged 20000                  files of phcle's own
 
-A coverage-guided search: small whole files are changed, and changes that reach new
+With `--forged`, content and tensors of an embedding with predictions, a map of pictures
+and a checkpoint are changed at random under a checksum that fits. Otherwise a
+coverage-guided search: small whole files are changed, and changes that reach new
 code are kept and changed further. Only errors of phcle may leave a reader, and they
 must name the file. Anything else is a fault: another exception or warning, a crash,
 more than ten seconds, or two gigabytes. Inputs of faults are kept in `--out`, each
@@ -16,8 +19,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import copy
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -25,10 +30,16 @@ import tempfile
 import traceback
 import warnings
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+
+import numpy as np
 
 ROOT = Path(__file__).parents[1]
 MOST_SECONDS, MOST_MEGABYTES = 10, 2048
+FORGED = ("predictions", "map", "checkpoint")
+ODD = [None, True, -1, 0, 1, 7, 2**31, 10**20, 1e308, float("nan"), "", "x", "cells"]
+ODD += [[], {}, [[]], [0, 1], {"a": 1}]
+"""What is put into content; numbers among them into tensors too."""
 
 
 def main() -> None:
@@ -37,6 +48,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=60, help="for each family")
     parser.add_argument("--reader", help="family of readers; by default every one")
     parser.add_argument("--out", type=Path, default=Path("faults"))
+    parser.add_argument("--forged", type=int, metavar="N", help="forged files of each")
+    parser.add_argument("--seed", type=int, default=1, help="of forged files")
     parser.add_argument("--replay", type=Path, help="an input that was kept")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -44,13 +57,20 @@ def main() -> None:
     if given.replay is not None:
         family = given.replay.name.partition("-")[0]
         sys.exit(0 if tried(family, given.replay.read_bytes(), None) is None else 1)
-    if given.child is not None:
-        fuzz(given.child, given.seconds, given.out)
     given.out.mkdir(exist_ok=True, parents=True)
-    from reader_cases import FAMILIES
+    if given.child is not None and given.forged:
+        forge_many(given.child, given.forged, given.seed, given.out)
+    elif given.child is not None:
+        fuzz(given.child, given.seconds, given.out)
+    elif given.forged:
+        for name in [given.reader] if given.reader else FORGED:
+            found = run_forged(name, given.forged, given.seed, given.out)
+            print(json.dumps(found), flush=True)
+    else:
+        from reader_cases import FAMILIES
 
-    for family in [given.reader] if given.reader else FAMILIES:
-        print(json.dumps(run_family(family, given.seconds, given.out)), flush=True)
+        for family in [given.reader] if given.reader else FAMILIES:
+            print(json.dumps(run_family(family, given.seconds, given.out)), flush=True)
 
 
 def run_family(family: str, seconds: int, out: Path) -> dict[str, object]:
@@ -133,7 +153,120 @@ def fuzz(family: str, seconds: int, out: Path) -> None:
         atheris.Fuzz()
 
 
-def tried(family: str, data: bytes, seen: set[str] | None) -> str | None:
+def run_forged(name: str, n: int, seed: int, out: Path) -> dict[str, object]:
+    """Forge in processes of their own; after a crash or a hang the next one goes on."""
+    now, ended = out / f"{name}-now", []
+    command = [sys.executable, __file__, "--child", name, "--forged", str(n)]
+    command += ["--seed", str(seed), "--out", str(out)]
+    for left in (now, out / f"{name}-counts"):
+        left.unlink(missing_ok=True)
+    while code := subprocess.run(command).returncode:
+        if not now.exists():
+            raise SystemExit(f"{name}: no file was forged (exit code {code})")
+        last = f"{name}-ended-{len(ended)}.bin"
+        now.rename(out / last)
+        ended.append(f"{last}: exit code {code}")
+    now.unlink(missing_ok=True)
+    counts = json.loads((out / f"{name}-counts").read_text())
+    return {"reader": name, **counts, "ended": ended}
+
+
+def forge_many(name: str, n: int, seed: int, out: Path) -> None:
+    """Read forged files one by one, from the one after the last that was read."""
+    import resource
+    import signal
+
+    from reader_cases import READERS, digest
+
+    counts_file, now = out / f"{name}-counts", out / f"{name}-now"
+    counts = {"files": 0, "refused": 0, "faults": 0}
+    if counts_file.exists():  # the last process ended in the middle
+        counts |= json.loads(counts_file.read_text())
+    reader = READERS[name]
+    place = [x.name for x in READERS.values() if x.family == reader.family].index(name)
+    whole, seen = reader.seeds()[0], set[str]()
+    most = MOST_MEGABYTES << 20
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    while counts["files"] < n:
+        rng = random.Random(f"{name} {seed} {counts['files']}")
+        counts["files"] += 1
+        counts_file.write_text(json.dumps(counts))
+        data = bytes([place]) + forged(whole, rng)
+        now.write_bytes(data)
+        signal.alarm(MOST_SECONDS)  # ends this process
+        fault = tried(reader.family, data, seen, counts)
+        signal.alarm(0)
+        if fault is not None:
+            counts["faults"] += 1
+            kept = out / f"{reader.family}-{digest(data)}"
+            kept.with_suffix(".bin").write_bytes(data)
+            kept.with_suffix(".txt").write_text(fault)
+    counts_file.write_text(json.dumps(counts))
+
+
+def forged(whole: bytes, rng: random.Random) -> bytes:
+    """A file with one to three changes, and a checksum that fits."""
+    from reader_cases import bytes_of, forge
+
+    def change(content: Any, tensors: dict[str, Any]) -> None:
+        for _ in range(rng.randint(1, 3)):
+            rng.choice([change_content, change_tensor])(rng, content, tensors)
+
+    def write(path: Path) -> None:
+        path.write_bytes(whole)
+        forge(path, change)
+
+    return bytes_of(write)
+
+
+def change_content(rng: random.Random, content: Any, _: object) -> None:
+    """Put something else at a random place of a tree of lists and objects."""
+    places, left = [], [content]
+    while left:
+        tree = left.pop()
+        keys = list(tree) if isinstance(tree, dict) else range(len(tree))
+        places += [(tree, key) for key in keys]
+        left += [tree[key] for key in keys if isinstance(tree[key], dict | list)]
+    tree, key = rng.choice(places)
+    others = [other[place] for other, place in places]
+    if rng.random() < 0.2:
+        del tree[key]
+    elif isinstance(tree[key], int | float) and rng.random() < 0.5:
+        tree[key] += rng.choice([-1, 1, 0.5])
+    else:
+        tree[key] = copy.deepcopy(rng.choice(rng.choice([ODD, others])))
+
+
+def change_tensor(rng: random.Random, _: object, tensors: dict[str, Any]) -> None:
+    """Change numbers, type, shape or name of a random tensor."""
+    if not tensors:
+        return
+    name, other = rng.choice(sorted(tensors)), rng.choice(sorted(tensors))
+    tensor, kind = tensors[name].copy(), rng.randrange(6)
+    odd = rng.choice([0, 1, -1, 2**31, 1e308, float("nan"), float("inf"), 300, 65504])
+    with np.errstate(all="ignore"):
+        if kind == 0 and tensor.size:
+            tensor.flat[rng.randrange(tensor.size)] = np.array(odd).astype(tensor.dtype)
+        elif kind == 1:
+            tensor[...] = np.array(odd).astype(tensor.dtype)
+        elif kind == 2:
+            tensor = tensor.astype(rng.choice(["f2", "f4", "f8", "i8", "u1", "?"]))
+        elif kind == 3:
+            cut = rng.choice([slice(1, None), slice(0), slice(None, None, -1)])
+            tensor = np.atleast_1d(tensor)[cut]
+        elif kind == 4:
+            tensor = rng.choice([tensor.T, tensor.ravel(), tensor[None]])
+    tensors[name] = tensors[other] if kind == 5 else tensor
+    if rng.random() < 0.05:
+        del tensors[name]
+
+
+def tried(
+    family: str,
+    data: bytes,
+    seen: set[str] | None,
+    counts: dict[str, int] | None = None,
+) -> str | None:
     """What is wrong with how an input was read; None if nothing, or nothing new.
 
     The first byte chooses among the readers of the family.
@@ -163,6 +296,8 @@ def tried(family: str, data: bytes, seen: set[str] | None) -> str | None:
             return None
         except PhcleError as error:
             if path.name in str(error):
+                if counts is not None:
+                    counts["refused"] += 1
                 return None
             why, where = f"the error does not name the file: {error}", ""
         except Exception as error:

@@ -28,12 +28,9 @@ n_validation = 1
 class_ridge = [1.0]
 [classifiers.sje]
 epochs = [1]
-[[embeddings]]
-name = "ALE"
-[[embeddings]]
-name = "WLE"
-[[embeddings]]
-name = "PHCLE"
+[embeddings.ALE]
+[embeddings.WLE]
+[embeddings.PHCLE]
 options = { contexts = ["hierarchy", "attributes", "words"], max_iter = 3 }
 variants = [{ dim = 5 }]
 [paper.ALE]

@@ -10,12 +10,8 @@ import phcle_paper
 
 SOURCE = Path(phcle_paper.__file__).parent
 PUBLIC = {
-    *("phcle", "phcle.cli", "phcle.datasets", "phcle.errors", "phcle.files"),
-    *("phcle.contexts", "phcle.contexts.family_means", "phcle.contexts.gaps"),
-    *("phcle.contexts.readers.delimited", "phcle.contexts.readers.label_files"),
-    *("phcle.embedding", "phcle.embedding.read", "phcle.images"),
-    *("phcle.optional_imports", "phcle.report", "phcle.uses.clusters"),
-    "phcle.uses.similarity_heatmap",
+    *("phcle", "phcle.contexts", "phcle.datasets", "phcle.embedding", "phcle.errors"),
+    *("phcle.embedding.groups", "phcle.files", "phcle.images", "phcle.report"),
 }
 
 

@@ -1,33 +1,28 @@
-"""Everything that phcle can answer, as frozen dataclasses.
+"""Everything that phcle can answer, as frozen dataclasses with readable names.
 
-The library fills these classes. The tables of the command line, `--json`, the HTTP API
-and the pages of the explorer only show them: `Answer.to_dict` gives the JSON, and
-FastAPI derives the API's schemas from the same fields. A new field is therefore one
-edit here, one where it is filled, and one where a table or page shows it. What only the
-explorer shows is in `phcle.explorer.answers`.
-
-`LabelEmbedding` names labels by id (`Description`, `Explanation`). Output for people
-also has their readable names (`DescribedLabel`, `ExplainedPair`);
-`phcle.uses.named_answers` adds them. This module imports nothing but the standard
-library.
+The methods of `LabelEmbedding` fill these classes. The tables of the command line,
+`--json`, the HTTP API and the pages of the explorer only show them: `Answer.to_dict`
+gives the JSON, and FastAPI derives the API's schemas from the same fields. A new field
+is therefore one edit here, one where it is filled, and one where a table or page shows
+it. What only the explorer shows is in `phcle.explorer.answers`. This module imports
+nothing but the standard library.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 ValueSort = Literal["tags", "text", "numbers"]
 """How the values of a context are given."""
 
+Value = float | bool | str
+"""The value of a cell: a number, yes or no, or one of several values."""
+
 
 class Answer:
-    """Base of all answers.
-
-    A field with the metadata `exclude` is for Python alone. `to_dict` leaves it out,
-    and so does pydantic, which knows the same key.
-    """
+    """Base of all answers."""
 
     def to_dict(self) -> dict[str, Any]:
         """Convert the answer to plain values, for JSON.
@@ -40,7 +35,6 @@ class Answer:
         return {
             each.name: as_json(getattr(self, each.name))
             for each in fields(self)  # type: ignore[arg-type]
-            if not each.metadata.get("exclude")
         }
 
 
@@ -104,52 +98,47 @@ class Neighbour(Named):
 
 
 @dataclass(frozen=True)
-class Nearest(Named):
-    """A label and the labels most similar to it.
+class Nearest(Answer):
+    """A label, or a vector, and the labels most similar to it.
 
     Attributes
     ----------
-    neighbours : tuple of Neighbour
-        The most similar labels, best first.
-    """
-
-    neighbours: tuple[Neighbour, ...]
-
-
-@dataclass(frozen=True)
-class NearestToVector(Answer):
-    """The labels most similar to a vector, which has a name but no label.
-
-    Attributes
-    ----------
+    label : str or None
+        The label's id; None for a vector.
     name : str
-        Where the vector comes from.
+        Its readable name, or where the vector comes from.
     neighbours : tuple of Neighbour
         The most similar labels, best first.
     """
 
-    label: None = field(default=None, init=False)
+    label: str | None
     name: str
     neighbours: tuple[Neighbour, ...]
 
 
 @dataclass(frozen=True)
-class AddedLabels(Answer):
-    """What `phcle add` wrote.
+class Related(Named):
+    """A related label. It can be unpacked as a pair of label and share.
 
     Attributes
     ----------
-    file : str
-        The new file.
-    labels : int
-        Number of labels in it.
-    added : tuple of Nearest
-        The new labels, each with its neighbours.
+    share : float
+        Its share of the similarity of all related labels.
+    similarity : float
+        Cosine of the two vectors.
+    percentile : float
+        Share of all pairs of labels that are less similar, in percent.
     """
 
-    file: str
-    labels: int
-    added: tuple[Nearest, ...]
+    share: float
+    similarity: float
+    percentile: float
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.label, self.share))
+
+    def __getitem__(self, position: int) -> Any:
+        return (self.label, self.share)[position]
 
 
 @dataclass(frozen=True)
@@ -167,8 +156,6 @@ class Attribute(Answer):
         category have their probability, if the fit predicted gaps.
     strength : float
         Distance from the mean of the attribute, in units of the context's scale.
-    observed : bool
-        True if the value was given, False if it is predicted.
     confidence : float or None, default=None
         Probability that the label has the attribute. None for a number, if the value is
         observed, or if the fit predicted no gaps.
@@ -180,7 +167,6 @@ class Attribute(Answer):
     name: str
     value: float
     strength: float
-    observed: bool = field(metadata={"exclude": True})
     confidence: float | None = None
     low: float | None = None
     high: float | None = None
@@ -192,77 +178,21 @@ class Description(Answer):
 
     Attributes
     ----------
-    label : str or None
-        The label described; None for a vector.
-    related : tuple of (str, float)
-        Related labels, and shares of the similarity that sum to one.
+    label, name : str or None
+        The label's id and its readable name; None for a vector.
+    related : tuple of Related
+        Related labels, most similar first; their shares sum to one.
     observed, predicted : tuple of Attribute
         The strongest attributes, strongest first.
     contexts : dict of str to bool
         Whether each context knows the label; empty for a vector.
-    not_predictable : tuple of str, default=()
-        Contexts that lack the label and know too little to predict its attributes.
-    """
-
-    label: str | None
-    related: tuple[tuple[str, float], ...]
-    observed: tuple[Attribute, ...]
-    predicted: tuple[Attribute, ...]
-    contexts: dict[str, bool]
-    not_predictable: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Convert the description to plain values, for JSON."""
-        related = [{"label": label, "share": share} for label, share in self.related]
-        return {**super().to_dict(), "related": related}
-
-
-@dataclass(frozen=True)
-class RelatedLabel(Named):
-    """A related label.
-
-    Attributes
-    ----------
-    share : float
-        Its share of the similarity of all related labels.
-    """
-
-    share: float
-
-
-@dataclass(frozen=True)
-class SimilarLabel(RelatedLabel):
-    """A related label, and how similar it is.
-
-    Attributes
-    ----------
-    similarity : float
-        Cosine of the two vectors.
-    percentile : float
-        Share of all pairs of labels that are less similar, in percent.
-    """
-
-    similarity: float
-    percentile: float
-
-
-@dataclass(frozen=True)
-class DescribedLabel(Named):
-    """A `Description` with readable names.
-
-    Attributes
-    ----------
-    related : tuple of SimilarLabel
-        Related labels, most similar first.
-    observed, predicted : tuple of Attribute
-        The strongest attributes, strongest first.
-    contexts : dict of str to bool
-        Whether each context knows the label.
     not_predictable : tuple of str
         Contexts that lack the label and know too little to predict its attributes.
     """
 
-    related: tuple[SimilarLabel, ...]
+    label: str | None
+    name: str | None
+    related: tuple[Related, ...]
     observed: tuple[Attribute, ...]
     predicted: tuple[Attribute, ...]
     contexts: dict[str, bool]
@@ -360,32 +290,6 @@ class ExplainedContext(Answer):
 
 
 @dataclass(frozen=True)
-class Explanation(Answer):
-    """The cosine of two labels, and the parts that add up to it.
-
-    Attributes
-    ----------
-    a, b : str
-        The two labels.
-    similarity : float
-        Cosine of their vectors.
-    percentile : float
-        Share of all pairs of labels that are less similar, in percent.
-    parts : tuple of ExplainedContext
-        The contribution of each context.
-    rest : float
-        Rounding error: the similarity minus the sum of the parts.
-    """
-
-    a: str
-    b: str
-    similarity: float
-    percentile: float
-    parts: tuple[ExplainedContext, ...]
-    rest: float
-
-
-@dataclass(frozen=True)
 class ExplanationLine(Answer):
     """One line of an explanation, as people read it.
 
@@ -407,8 +311,8 @@ class ExplanationLine(Answer):
 
 
 @dataclass(frozen=True)
-class ExplainedPair(Answer):
-    """An `Explanation` with readable names.
+class Explanation(Answer):
+    """The cosine of two labels, and the parts that add up to it.
 
     Attributes
     ----------
@@ -436,23 +340,24 @@ class ExplainedPair(Answer):
 
 
 @dataclass(frozen=True)
-class CompletedCell(Answer):
-    """An unknown cell of a table, as predicted.
+class Cell(Named):
+    """A cell of a table: known, or as predicted.
 
     Attributes
     ----------
-    label : str
-        The label.
     context, column : str
         Name of the context, and the column of the user's table or the tag.
     kind : {"number", "truth", "category", "tag"}
         What the column holds.
-    value : float, bool or str
-        The predicted value.
+    value : float, bool, str or None
+        The value; None if it is neither known nor predicted.
+    observed : bool
+        Whether the value is known.
     confidence : float or None
-        Probability of this value; None for a number, and if the fit predicted none.
+        Probability of a predicted value; None for a number, and if the fit predicted
+        none.
     low, high : float or None
-        Interval that holds a number in 80 of 100 cases.
+        Interval that holds a predicted number in 80 of 100 cases.
     family : float, bool, str or None
         Mean or most common value of the nearest group of a hierarchy.
     why : str
@@ -461,56 +366,33 @@ class CompletedCell(Answer):
         Probability of each value of a category, if asked for.
     draw : int or None
         Number of the draw, if cells were drawn.
-    """
-
-    label: str
-    context: str
-    column: str
-    kind: str
-    value: float | bool | str
-    confidence: float | None
-    low: float | None
-    high: float | None
-    family: float | bool | str | None
-    why: str
-    probabilities: Mapping[str, float] | None
-    draw: int | None = None
-
-
-@dataclass(frozen=True)
-class SuspiciousCell(Answer):
-    """A known cell that the model, asked without it, finds unlikely.
-
-    Attributes
-    ----------
-    label : str
-        The label.
-    context, column : str
-        Name of the context, and the column of the user's table or the tag.
-    kind : {"number", "truth", "category", "tag"}
-        What the column holds.
-    value : float, bool or str
-        The known value.
-    expected : float, bool or str
-        The value that is predicted without it.
-    low, high : float or None
-        Interval of a predicted number.
-    chance : float
+    expected : float, bool, str or None
+        Of a known cell that is unlikely: the value that is predicted without it.
+    chance : float or None
         Probability of the known value; of a number, of one as far from the prediction.
-    family : float, bool, str or None
-        Mean or most common value of the nearest group of a hierarchy.
     """
 
-    label: str
     context: str
     column: str
     kind: str
-    value: float | bool | str
-    expected: float | bool | str
-    low: float | None
-    high: float | None
-    chance: float
-    family: float | bool | str | None
+    value: Value | None
+    observed: bool = False
+    confidence: float | None = None
+    low: float | None = None
+    high: float | None = None
+    family: Value | None = None
+    why: str = ""
+    probabilities: Mapping[str, float] | None = None
+    draw: int | None = None
+    expected: Value | None = None
+    chance: float | None = None
+
+
+FRAME = (
+    *("label", "context", "column", "kind", "value", "confidence", "low", "high"),
+    *("family", "why", "probabilities", "draw"),
+)
+"""Columns of a frame of completed cells."""
 
 
 @dataclass(frozen=True)
@@ -519,11 +401,11 @@ class Completion(Answer):
 
     Attributes
     ----------
-    cells : tuple of CompletedCell
+    cells : tuple of Cell
         The cells, label by label.
     """
 
-    cells: tuple[CompletedCell, ...]
+    cells: tuple[Cell, ...]
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -538,8 +420,10 @@ class Completion(Answer):
         """
         import pandas as pd
 
-        names = [field.name for field in fields(CompletedCell)]
-        return pd.DataFrame([vars(cell) for cell in self.cells], columns=names)
+        return pd.DataFrame(
+            [[getattr(cell, title) for title in FRAME] for cell in self.cells],
+            columns=list(FRAME),
+        )
 
 
 @dataclass(frozen=True)
@@ -612,23 +496,6 @@ class CompletionSkill(Answer):
     cells: int
     columns: tuple[ColumnSkill, ...]
 
-    @classmethod
-    def from_dict(cls, found: Any) -> CompletionSkill:
-        """Read what `to_dict` gave, as a file stores it.
-
-        Parameters
-        ----------
-        found : mapping
-            What `to_dict` returned.
-
-        Returns
-        -------
-        CompletionSkill
-            The scores.
-        """
-        columns = [ColumnSkill(**column) for column in found["columns"]]
-        return cls(None, int(found["cells"]), tuple(columns))
-
     @property
     def summary(self) -> str:
         """The result in one sentence."""
@@ -659,23 +526,6 @@ class CompletionSkill(Answer):
 
 
 @dataclass(frozen=True)
-class HierarchyRecipe(Answer):
-    """How a hierarchy was turned into counts.
-
-    Attributes
-    ----------
-    kind : str
-        Name of the construction, such as `ancestors`.
-    decay, radius : float, int or None
-        Its options; None where the construction does not use them.
-    """
-
-    kind: str
-    decay: float | None
-    radius: int | None
-
-
-@dataclass(frozen=True)
 class ContextSummary(Answer):
     """A context that an embedding was learned from.
 
@@ -691,8 +541,9 @@ class ContextSummary(Answer):
         Number of its columns.
     weight : float
         Its weight in the objective.
-    hierarchy : HierarchyRecipe or None
-        How its hierarchy was counted; None for any other context.
+    hierarchy : mapping or None
+        How its hierarchy was counted: `kind`, `decay` and `radius`; None for any other
+        context.
     """
 
     name: str
@@ -701,7 +552,7 @@ class ContextSummary(Answer):
     coverage: float
     columns: int
     weight: float
-    hierarchy: HierarchyRecipe | None
+    hierarchy: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -772,138 +623,19 @@ class EmbeddingSummary(Answer):
 
 
 @dataclass(frozen=True)
-class _InFile(Answer):
-    """The file that an answer is about; its first field."""
-
-    file: str
-
-
-@dataclass(frozen=True)
-class FitSummary(EmbeddingSummary, _InFile):
-    """What `phcle fit` learned and wrote.
-
-    Attributes
-    ----------
-    seconds : float
-        Time that the fit took.
-    match : dict
-        Labels of the files that were joined, may be joined, or match nothing; see
-        `LabelMatch`.
-    """
-
-    seconds: float
-    match: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class FileInfo(_InFile):
-    """What kind of file a file is.
-
-    Attributes
-    ----------
-    what : str
-        The kind of file, in words.
-    """
-
-    what: str
-
-
-@dataclass(frozen=True)
-class EmbeddingInfo(EmbeddingSummary, FileInfo):
-    """What a file with an embedding holds."""
-
-
-@dataclass(frozen=True)
-class CheckpointInfo(FileInfo):
-    """What the checkpoint of a fit holds.
-
-    Attributes
-    ----------
-    labels, dim : int
-        Number of labels and of dimensions.
-    contexts : dict of str to float
-        The contexts and their weights.
-    sweeps : int
-        Number of sweeps so far.
-    objective : float or None
-        The objective after the last sweep.
-    options : dict
-        The options of the fit.
-    data : dict of str to str
-        Digests of the data, which a resumed fit must share.
-    versions : dict of str to str
-        Versions of Python, phcle and the libraries that were used.
-    format_version : int
-        Version of the file format.
-    """
-
-    labels: int
-    dim: int
-    contexts: dict[str, float]
-    sweeps: int
-    objective: float | None
-    options: dict[str, Any]
-    data: dict[str, str]
-    versions: dict[str, str]
-    format_version: int
-
-
-@dataclass(frozen=True)
-class ImageMapInfo(FileInfo):
-    """What a file with a map of pictures holds.
-
-    Attributes
-    ----------
-    features, dim : int
-        Number of features of a picture, and of dimensions of the embedding.
-    images : int
-        Number of pictures that the map was learned from.
-    classes : tuple of str
-        Their classes.
-    penalties : dict of str to float
-        The penalties of the map.
-    network : str or None
-        The network that made the features, if it is known.
-    format_version : int
-        Version of the file format.
-    """
-
-    features: int
-    dim: int
-    images: int
-    classes: tuple[str, ...]
-    penalties: dict[str, float]
-    network: str | None
-    format_version: int
-
-
-@dataclass(frozen=True)
-class ClusteredLabels(Answer):
+class Groups(Answer):
     """Groups of similar labels.
 
     Attributes
     ----------
     clusters : tuple of tuple of Named
-        The labels of each group.
+        The labels of each group; similar ones stand together.
     names : tuple of str
         A name for each group: what its labels have in common.
     """
 
     clusters: tuple[tuple[Named, ...], ...]
     names: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class DrawnClusters(ClusteredLabels):
-    """Groups of similar labels, and the heat map that was drawn of them.
-
-    Attributes
-    ----------
-    file : str
-        The picture.
-    """
-
-    file: str
 
 
 @dataclass(frozen=True)
@@ -1030,23 +762,6 @@ class LearnedImageMap(Answer):
 
 
 @dataclass(frozen=True)
-class UnderstoodAttribute(Answer):
-    """A predicted attribute of a picture.
-
-    Attributes
-    ----------
-    context, name : str
-        The attribute and its context.
-    value : float
-        The predicted value, in the user's units.
-    """
-
-    context: str
-    name: str
-    value: float
-
-
-@dataclass(frozen=True)
 class UnderstoodPicture(Answer):
     """A picture, or a vector of features, described by labels and attributes.
 
@@ -1054,50 +769,15 @@ class UnderstoodPicture(Answer):
     ----------
     picture : str
         Where the picture comes from.
-    related : tuple of RelatedLabel
+    related : tuple of Related
         Related labels, most similar first.
-    attributes : tuple of UnderstoodAttribute
+    attributes : tuple of Attribute
         The strongest attributes of each context, strongest first.
     """
 
     picture: str
-    related: tuple[RelatedLabel, ...]
-    attributes: tuple[UnderstoodAttribute, ...]
-
-
-@dataclass(frozen=True)
-class ExportedFile(Answer):
-    """What `phcle export` wrote.
-
-    Attributes
-    ----------
-    file : str
-        The new file or folder.
-    format : str
-        Its format.
-    labels : int
-        Number of labels in it.
-    """
-
-    file: str
-    format: str
-    labels: int
-
-
-@dataclass(frozen=True)
-class CompletedFile(Answer):
-    """What `phcle complete --out` reports.
-
-    Attributes
-    ----------
-    file : str
-        The file.
-    cells : int
-        Number of cells in it.
-    """
-
-    file: str
-    cells: int
+    related: tuple[Related, ...]
+    attributes: tuple[Attribute, ...]
 
 
 @dataclass(frozen=True)
@@ -1114,6 +794,8 @@ class FilledTable(Answer):
         Rows of the table.
     filled : int
         Cells that were empty and now have a value.
+    changed : int
+        Known cells that somebody decided to change.
     left_empty : int
         Cells of the same columns that are still empty.
     markers : int
@@ -1128,6 +810,7 @@ class FilledTable(Answer):
     file: str
     rows: int
     filled: int
+    changed: int
     left_empty: int
     markers: int
     unknown_rows: int

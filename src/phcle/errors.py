@@ -41,7 +41,23 @@ class OptionError(PhcleError, ValueError):
 
 
 class UnknownLabelError(PhcleError, LookupError):
-    """A label that the embedding does not hold."""
+    """A text that names no label, or several.
+
+    Parameters
+    ----------
+    message : str
+        What went wrong.
+    text : str, default ""
+        The text.
+    near : tuple of str, default ()
+        Labels that may be meant.
+    """
+
+    def __init__(
+        self, message: str, text: str = "", near: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(message)
+        self.text, self.near = text, near
 
 
 class FileError(PhcleError, OSError):

@@ -29,6 +29,7 @@ from phcle.errors import (
     some,
 )
 from phcle.files.atomic import only_writer
+from phcle.files.reading import naming
 from phcle.options import check_options
 from phcle.progress import counted_progress, fit_progress, staged_progress
 from phcle.sklearn_mixin import EstimatorOptions, documents_options
@@ -47,7 +48,12 @@ from phcle.solver.problem import DeviceProblem, Problem, State
 from phcle.solver.setting_choice import SettingChoice
 from phcle.solver.settings import Chosen
 from phcle.solver.start import spread_ones, start_factors
-from phcle.solver.sweep import MajoriseSolver, SweepSolver, run
+from phcle.solver.sweep import (
+    MajoriseSolver,
+    SweepSolver,
+    refuse_broken_algebra,
+    run,
+)
 from phcle.solver.warm_factors import serves_as_start, warm_factors
 from phcle.solver.warm_start import WarmStart
 from phcle.solver.weights import nie_weights
@@ -184,7 +190,8 @@ class PHCLE(EstimatorOptions):
                 "choose_again needs warm_start; other fits always choose."
             )
         if path is not None and resume:
-            problem, self.chosen_ = settings.resumed(aligned, read_choice(path))
+            with naming(path, "is not a whole checkpoint", Exception):
+                problem, self.chosen_ = settings.resumed(aligned, read_choice(path))
         else:
             problem, self.chosen_ = settings.chosen(aligned, warm)
         backend = self._backend(problem)
@@ -388,7 +395,10 @@ class PHCLE(EstimatorOptions):
         interrupted: BaseException | None = None
         terms: Mapping[str, float]
         try:
-            with counted_progress("last solve", enabled=self.verbose):
+            with (
+                counted_progress("last solve", enabled=self.verbose),
+                refuse_broken_algebra(device, state, solver.remedy),
+            ):
                 solved = solve_labels(
                     device.backend,
                     problem,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
+from html import escape
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from phcle.embedding.html import embedding_html, options_html
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import did_you_mean
 from phcle.options import DEFAULTS, OPTIONS, check_options, parameters_text
@@ -110,10 +110,19 @@ class EstimatorOptions:
         return f"PHCLE({changed})"
 
     def _repr_html_(self) -> str:
-        shown = options_html(repr(self), self.get_params(), DEFAULTS)
+        lines = []
+        for name, value in self.get_params().items():
+            tag = "td" if value == DEFAULTS[name] else "th"  # changed ones are bold
+            cells = (escape(x) for x in (name, repr(value)))
+            lines.append("".join(f"<{tag}>{cell}</{tag}>" for cell in cells))
+        table = "".join(f"<tr>{line}</tr>" for line in lines)
+        embedding = ""
         if self.__sklearn_is_fitted__():
-            shown += embedding_html(self.embedding_)
-        return f"<div>{shown}</div>"
+            embedding = self.embedding_._repr_html_()
+        return (
+            f"<div><details><summary><b>{escape(repr(self))}</b></summary>"
+            f"<table>{table}</table></details>{embedding}</div>"
+        )
 
     def __sklearn_is_fitted__(self) -> bool:
         """What scikit-learn's `check_is_fitted` asks."""

@@ -15,11 +15,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from reader_cases import READERS, forge, mat, npy, sealed_parts
+from reader_cases import READERS, WIDTH, forge, mat, npy, sealed_parts
 
-from phcle import PHCLE, LabelEmbedding, RelationalContext, load
+from phcle import (
+    PHCLE,
+    LabelEmbedding,
+    RelationalContext,
+    completion_skill,
+    load,
+)
 from phcle.cli import main
-from phcle.errors import FileError
+from phcle.errors import ContextError, FileError
 from phcle.files import format_of, parse_json, read_sealed
 
 MEGABYTE = 1 << 20
@@ -167,10 +173,46 @@ def test_keys_of_a_later_release_are_left_alone(tmp_path):
 
 def test_a_checkpoint_with_factors_of_other_sizes_is_refused(tmp_path):
     def turn(_, tensors):
-        tensors["W0"] = tensors["W0"].T.copy()
+        tensors["W0"] = tensors["W0"][1:]
 
     with pytest.raises(FileError, match="factors of the shapes"):
         READERS["checkpoint"].read(forged(tmp_path, "checkpoint", turn))
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("chosen",), 7),
+        (("chosen", "setting"), []),
+        (("chosen", "setting", "dim"), WIDTH + 1),
+        (("chosen", "setting", "negatives"), "ten"),
+        (("chosen", "setting", "roles"), 3),
+        (("chosen", "setting", "shrinkage"), {"tree": "much"}),
+        (("chosen", "trials"), [None]),
+        (("chosen", "shares"), [[]]),
+        (("chosen", "weighing"), 1),
+        (("history",), [{"objective": 1.0}]),
+    ],
+)
+def test_a_checkpoint_with_settings_that_cannot_be_is_refused(tmp_path, place, value):
+    def change(content, _):
+        for key in place[:-1]:
+            content = content[key]
+        content[place[-1]] = value
+
+    path = forged(tmp_path, "checkpoint", change)
+    with pytest.raises(FileError, match=r"a\.ckpt: is not a whole checkpoint"):
+        READERS["checkpoint"].read(path)
+
+
+@pytest.mark.parametrize("value", [1, {}, {"cells": 1, "columns": [{"score": "x"}]}])
+def test_scores_of_predictions_that_cannot_be_are_refused_when_asked(tmp_path, value):
+    def change(content, _):
+        content["origin"]["completion"] = value
+
+    found = load(forged(tmp_path, "predictions", change))
+    with pytest.raises(ContextError, match="says about its predictions is damaged"):
+        completion_skill(found)
 
 
 def test_content_with_half_a_character_is_refused(tmp_path):
@@ -223,8 +265,8 @@ def lying_npz():
 
 BOMBS = {
     "npz": (npz_bomb, "more than 200 times as many"),
-    "npz member": (lying_npy, "does not fit its"),
-    "features.npy": (lying_npy, "does not fit its"),
+    "npz member": (lying_npy, "is damaged, or not a NumPy file"),
+    "features.npy": (lying_npy, "is damaged, or not a NumPy file"),
     "mat": (mat_bomb, "packed bytes unpack to"),
     "vectors, binary": (lambda: b"1000000000000 1000000\ncat 1234", "do not fit its"),
     "embedding": (lambda: safetensors({"a": ENTRY}, length=2**40), "is damaged, cut"),

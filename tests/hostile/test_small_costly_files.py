@@ -48,26 +48,16 @@ def test_a_repeated_column_among_many_is_named(tmp_path):
 
 # TOML
 
-LONG = "a." * 30 + "a = 1"
+LONG = "a." * 1_001 + "a = 1"
 
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "a." * 50_000 + "b=1",
-        '"a" . ' * 50_000 + "b=1",
-        r'"\"".' * 50_000 + "b=1",
-        "[" + "a." * 50_000 + "b]",
-        "x = { y = '''it's''', " + LONG + " }",
-        'x = { y = """it"s""", ' + LONG + " }",
-        "x = '''it's''''\n" + LONG,
-        "# it's\n" + LONG,
-        "x = 'a\\'\n" + LONG,
-    ],
-    ids=lambda text: text[:12],
+    [LONG, f"[{LONG[:-4]}]", "x = { " + LONG + " }", '"a" . ' * 1_001 + "b = 1"],
+    ids=lambda text: text[:6],
 )
-def test_a_key_of_too_many_parts_is_refused(text):
-    with within(5), pytest.raises(FileError, match="a key has more than 30 parts"):
+def test_a_line_of_too_many_dots_is_refused(text):
+    with within(1), pytest.raises(FileError, match="at most 1,000 dots in a line"):
         parse_toml(text, "run.toml")
 
 
@@ -75,30 +65,34 @@ def test_a_key_of_too_many_parts_is_refused(text):
     "text",
     [
         LONG.removeprefix("a."),
-        "x = '" + "a." * 1_000 + "'",
-        'x = """\n' + "a." * 1_000 + '"""',
-        "# " + LONG,
         "x = [" + "1.5, " * 1_000 + "]",
-        "x = [" + "'a.csv', " * 1_000 + "]",
+        "x = [" + "'a.csv',\n" * 5_000 + "]",
     ],
     ids=lambda text: text[:12],
 )
-def test_dots_elsewhere_in_toml_do_not_count(text):
+def test_dots_of_usual_toml_are_read(text):
     parse_toml(text, "run.toml")
 
 
 @pytest.mark.parametrize(
-    "piece", ["a", '"', "'", '"a\\', "\"'", '"""a', "'''a'", "a.a ", "'.\n", "a={"]
+    "piece",
+    ["a", '"', "'", '"a\\', "\"'", '"""a', "'''a'", "a.a ", "'.\n", "a={"],
 )
-def test_toml_is_checked_in_linear_time(piece):
-    text = piece * (1_000_000 // len(piece))
+def test_toml_is_refused_in_little_time(piece):
+    text = piece * (100_000 // len(piece))
     with within(5), pytest.raises(FileError):
         parse_toml(text, "run.toml")
 
 
+def test_keys_of_many_parts_take_little_time():
+    lines = (f"{f'k{i}.' + 'a.' * 990}a = 1\n" for i in range(50))
+    with within(20):
+        parse_toml("".join(lines), "run.toml")
+
+
 def test_a_toml_file_that_is_too_long_is_refused():
-    with pytest.raises(FileError, match=r"run\.toml: has 1,000,001 characters"):
-        parse_toml("#" * 1_000_001, "run.toml")
+    with pytest.raises(FileError, match=r"run\.toml: must have at most 100,000 char"):
+        parse_toml("#" * 100_001, "run.toml")
 
 
 # XML
@@ -128,7 +122,7 @@ def ontology(path, declarations, name="cat"):
         ('<!ENTITY a "b"><!ENTITY c "&#38;a;">', "&c;", "declares the XML entity 'c'"),
         ('<!ENTITY a SYSTEM "file:///etc/passwd">', "&a;", "XML entity 'a' from a"),
         ('<!ENTITY % a "b">', "cat", "declares the XML entity 'a'"),
-        (f'<!ENTITY a "{"x" * 100_000}">', "&a;" * 1_000, "entities expand 103"),
+        (f'<!ENTITY a "{"x" * 100_000}">', "&a;" * 1_000, "amplification"),
     ],
     ids=["nested", "disguised", "external", "parameter", "repeated"],
 )
@@ -140,6 +134,15 @@ def test_xml_entities_that_grow_or_read_files_are_refused(
     with within(5), pytest.raises(FileError, match=message) as caught:
         from_owl(path)
     assert str(caught.value).startswith(str(path))
+
+
+def test_an_old_parser_of_xml_is_refused(tmp_path, monkeypatch):
+    pytest.importorskip("rdflib", reason="rdflib is not installed")
+    path = ontology(tmp_path / "zoo.owl", "")
+    assert from_owl(path).names["cat"] == "cat"
+    monkeypatch.setattr("xml.parsers.expat.version_info", (2, 3, 0))
+    with pytest.raises(FileError, match=r"zoo\.owl: this Python has expat_.*update"):
+        from_owl(path)
 
 
 def test_xml_entities_for_namespaces_are_read(tmp_path):

@@ -20,14 +20,14 @@ if importlib.util.find_spec("triton") is None:  # imported here, it could not in
 
 from phcle.backends.torch_dense import RESERVED_MEMORY, SHARED_MEMORY
 
-TOOL = Path(__file__).parents[2] / "tools" / "inspect_kernel.py"
+TOOL = Path(__file__).parents[2] / "benchmarks" / "kernel.py"
 
 
 def inspected(*options):
     # In a process of its own: this one may be running the interpreter.
     environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
     done = subprocess.run(
-        [sys.executable, TOOL, *options],
+        [sys.executable, TOOL, "--inspect", *options],
         capture_output=True,
         text=True,
         env=environment,

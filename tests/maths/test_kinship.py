@@ -194,3 +194,77 @@ def test_repeated_edges_leave_a_graph_as_it_was():
     again = known.extended(graph(("cat", "wolf", 9), ("cat", "dog")), name="graph")
     assert again.names == known.names
     assert (again.weights != known.weights).nnz == 0
+
+
+# ---- lengths ----
+
+
+def dense_bonds(parent, length, nodes):
+    """The inverse of the covariance of Brownian motion from the tops down.
+
+    Two nodes share the variance of the steps above both. A step has its length over
+    the harmonic mean of all steps; a top has one.
+    """
+    steps = {}
+    for node in nodes:
+        at, way = node, 0.0
+        while at in parent:
+            way += length[at]
+            at = parent[at]
+            if at in nodes:
+                break
+        steps[node] = (at if at in nodes and at != node else None, way)
+    inverse = [1 / way for _, way in steps.values() if way]
+    unit = len(inverse) / sum(inverse) if inverse else 1.0
+
+    def above(node):
+        found = {}
+        while node is not None:
+            up, way = steps[node]
+            found[node] = way / unit if way else 1.0
+            node = up
+        return found
+
+    ways = [above(node) for node in nodes]
+    shared = [[sum(a[x] for x in a if x in b) for b in ways] for a in ways]
+    return np.linalg.inv(shared)
+
+
+@st.composite
+def measured_trees(draw):
+    n = draw(st.integers(3, 12))
+    parent = {i: draw(st.integers(i + 1, n - 1)) for i in range(n - 1)}
+    length = {i: draw(st.floats(0.01, 100)) for i in parent}
+    labels = draw(st.sets(st.sampled_from(sorted(parent)), min_size=1))
+    return parent, length, sorted(labels)
+
+
+@given(measured_trees())
+def test_bonds_of_a_tree_with_lengths_are_those_of_brownian_motion(drawn):
+    parent, length, labels = drawn
+    edges = [(str(i), str(p)) for i, p in parent.items()]
+    lengths = {(str(i), str(parent[i])): x for i, x in length.items()}
+    found = TreeKinship(Hierarchy.from_edges(edges).measured(lengths))
+    nodes = found.nodes_for([str(i) for i in labels])
+    assert nodes == kinship(edges).nodes_for([str(i) for i in labels])
+    if nodes:
+        expected = dense_bonds(parent, length, [int(x) for x in nodes])
+        np.testing.assert_allclose(
+            found.bonds(nodes).toarray(), expected, rtol=1e-6, atol=1e-9
+        )
+
+
+def test_lengths_stay_when_nodes_are_renamed_or_added():
+    edges = [("a", "x"), ("b", "x"), ("x", "y"), ("c", "y")]
+    tree = Hierarchy.from_edges(edges).measured({("a", "x"): 3.0, ("x", "y"): 1.0})
+    assert tree.lengths.tolist() == [3.0, 2.0, 1.0, 2.0]  # the median, if unknown
+    renamed = tree.renamed({"a": "A"}, name="t")
+    assert renamed.lengths_by_edge["A", "x"] == 3.0
+    joined = tree.renamed({"a": "b"}, name="t")
+    assert joined.lengths_by_edge["x", "y"] == 1.0
+    for new in ([("d", "x")], [("d", "x"), ("c", "x")]):
+        larger = tree.extended(Hierarchy.from_edges(new), name="t")
+        assert larger.lengths_by_edge == {
+            **tree.lengths_by_edge,
+            **dict.fromkeys(new, 2.0),
+        }

@@ -1,13 +1,11 @@
-"""The command `phcle reproduce`: the paper's tables on a user's copy of the data.
-
-`phcle-paper` is the same command under a name of its own.
-"""
+"""The command `phcle-paper`: the paper's tables on a user's copy of the data."""
 
 from __future__ import annotations
 
 import json
 import shlex
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,22 +13,35 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phcle.errors import FileError, OptionError, check_choice
+from phcle.errors import FileError, OptionError, PhcleError, PhcleWarning, check_choice
 
 if TYPE_CHECKING:
     from phcle_paper.tables.settings import Experiment
 
 __all__ = ["main", "reproduce"]
 
+BAD_INPUT, INTERRUPTED = 2, 130
+"""Exit codes."""
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
 
 def main() -> None:
-    """Run `phcle reproduce` with the words that follow `phcle-paper`."""
-    from phcle.cli import main as run_phcle
+    """Run the command line and leave with its exit code."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("default", PhcleWarning)
+            warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")
+            app(prog_name="phcle-paper")
+    except PhcleError as error:
+        _say(str(error))
+        sys.exit(BAD_INPUT)
+    except KeyboardInterrupt:
+        _say("interrupted; the same command goes on where it stopped")
+        sys.exit(INTERRUPTED)
 
-    sys.argv[:1] = ["phcle", "reproduce"]
-    run_phcle()
 
-
+@app.command(no_args_is_help=True)
 def reproduce(
     context: typer.Context,
     what: Annotated[
@@ -38,77 +49,47 @@ def reproduce(
         typer.Argument(
             metavar="WHAT",
             help="A table of the paper (table1, table2, table3), a further study "
-            "(partial-zero-shot, retrieval, clusters, understanding, debian-facets, "
-            "pantheria, grambank, sigtyp), or all.",
+            "(partial-zero-shot, retrieval, clusters, understanding), or all.",
         ),
-    ] = "all",
+    ],
     data: Annotated[
         Path,
         typer.Option(
-            "--data",
-            metavar="FOLDER",
-            help="Folder with xlsa17/, awa/, tiny-imagenet/, …",
+            metavar="FOLDER", help="Folder with xlsa17/, awa/, tiny-imagenet/, …"
         ),
     ] = Path("data"),
     out: Annotated[
-        Path, typer.Option("--out", metavar="FOLDER", help="Where to write the tables.")
+        Path, typer.Option(metavar="FOLDER", help="Where to write the tables.")
     ] = Path("phcle-tables"),
     dataset: Annotated[
         str | None,
         typer.Option(
-            "--dataset",
             metavar="awa|awa-corrected|tiny-imagenet|apy",
             help="One data set; by default all that are there with features.",
         ),
     ] = None,
     splits: Annotated[
         int | None,
-        typer.Option(
-            "--splits", min=0, metavar="N", help="Random splits or draws to judge by."
-        ),
-    ] = None,
-    methods: Annotated[
-        str | None,
-        typer.Option(
-            "--methods",
-            metavar="NAME,NAME",
-            help="Methods of a study that completes single cells; by default all: "
-            "phcle, mean, family, boosting.",
-        ),
-    ] = None,
-    split: Annotated[
-        str | None,
-        typer.Option(
-            "--split",
-            metavar="dev|test",
-            help="Languages of sigtyp to judge by, dev by default; test is recorded.",
-        ),
+        typer.Option(min=0, metavar="N", help="Random class splits to judge by."),
     ] = None,
     config: Annotated[
         Path | None,
         typer.Option(
-            "--config",
-            metavar="FILE.toml",
-            help="Settings of one table from a TOML file.",
+            metavar="FILE.toml", help="Settings of one table from a TOML file."
         ),
     ] = None,
     sentences: Annotated[
         Path | None,
         typer.Option(
-            "--sentences",
             metavar="FILE",
             help="Label vectors: .npy in class order, or a word vector file.",
         ),
     ] = None,
     jobs: Annotated[
-        int,
-        typer.Option(
-            "--jobs", min=1, metavar="N", help="Processes that work side by side."
-        ),
+        int, typer.Option(min=1, metavar="N", help="Processes that work side by side.")
     ] = 1,
     generalised: Annotated[
-        bool,
-        typer.Option("--generalised", help="Answers among seen classes too."),
+        bool, typer.Option("--generalised", help="Answers among seen classes too.")
     ] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="A trial run on few images.")
@@ -122,14 +103,11 @@ def reproduce(
     An interrupted table goes on where it stopped when it is started again with the same
     settings and the same --out.
     """
-    from phcle_paper.studies.registry import GONE, STUDIES, Request, run_study
-    from phcle_paper.tables import settings
+    from phcle_paper.studies.registry import STUDIES, Request, run_study
     from phcle_paper.tables.runner import reproduce as run
+    from phcle_paper.tables.settings import TABLES
 
-    if what in GONE:
-        raise OptionError(f"the study {what!r} is gone; {GONE[what]}.")
-    check_choice("what to make", what, (*settings.TABLES, *STUDIES, "all"))
-    check_choice("--split", split or "dev", ("dev", "test"))
+    check_choice("what to make", what, (*TABLES, *STUDIES, "all"))
     if not data.is_dir():
         raise FileError(f"{data}: no such folder; --data names the folder of all data.")
     command = _command(context)
@@ -148,19 +126,9 @@ def reproduce(
             )
             made.append({**found, "files": str(out / f"{experiment.name}.md")})
     for study in _studies(what, data):
-        request = Request(
-            data,
-            out,
-            sentences,
-            jobs,
-            quick,
-            splits,
-            methods.split(",") if methods else (),
-            split or "dev",
-            _teller(study),
-        )
-        found = run_study(study, request, config=config, command=command)
-        made.append({**found, "files": str(out / f"{found['table']}.md")})
+        request = Request(data, out, sentences, jobs, quick, _teller(study))
+        found = run_study(study, request, config=config, splits=splits, command=command)
+        made.append({**found, "files": str(out / f"{study}.md")})
     if as_json:
         typer.echo(json.dumps(made, indent=2))
     else:
@@ -183,10 +151,11 @@ def _studies(what: str, data: Path) -> Iterator[str]:
 
 def _say(message: str) -> None:
     """One line on standard error."""
-    typer.echo(f"phcle: {message}", err=True)
+    typer.echo(f"phcle-paper: {message}", err=True)
 
 
 def _teller(name: str) -> Callable[[str], None]:
+    """Print news of one table."""
     return lambda message: _say(f"{name}: {message}")
 
 
@@ -244,7 +213,7 @@ def _experiments(
 
 def _command(context: typer.Context) -> str:
     """What to type for the same again."""
-    words = ["phcle", "reproduce"]
+    words = ["phcle-paper"]
     for parameter in context.command.params:
         value = context.params.get(str(parameter.name))
         if parameter.param_type_name == "argument":
@@ -256,6 +225,7 @@ def _command(context: typer.Context) -> str:
 
 
 def _show(tables: list[dict[str, Any]]) -> None:
+    """Print the tables, and where they are."""
     from phcle_paper.tables.rendering import as_markdown
 
     for table in tables:

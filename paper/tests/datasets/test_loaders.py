@@ -10,8 +10,7 @@ from phcle_paper import datasets
     "name",
     [
         *("load_apy", "load_apy_objects", "load_awa", "load_awa_word_vectors"),
-        *("load_class_attributes", "load_lad"),
-        "load_xlsa17",
+        *("load_class_attributes", "load_xlsa17"),
     ],
 )
 def test_every_loader_names_a_folder_that_is_missing(name, tmp_path):

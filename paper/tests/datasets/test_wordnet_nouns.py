@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from phcle.contexts import DescriptiveContext
-from phcle.errors import ContextError, FileError
+from phcle.errors import FileError
 from phcle_paper.datasets import WORDNET_FOLDER, load_wordnet_nouns
-from phcle_paper.studies.noun_contexts import match_nouns
 
 LICENCE = "  1 This software and database is being provided to you\n"
 DATA = (
@@ -61,22 +59,6 @@ def test_missing_files_are_named_with_the_remedy(tmp_path, folder):
         load_wordnet_nouns(folder)
     with pytest.raises(FileError, match=r"data\.noun: no such file"):
         load_wordnet_nouns(tmp_path / "nowhere")
-
-
-def test_labels_are_matched_to_the_sense_in_their_part_of_the_hierarchy(folder):
-    nouns = load_wordnet_nouns(folder)
-    tags = {"dog": ["tame"], "rex": ["good"], "flag": ["long"], "unicorn": ["rare"]}
-    context = DescriptiveContext.from_tags(tags)
-    below = dict.fromkeys(tags, ("n00000002",))
-    matched = match_nouns(context, nouns, below=below)
-    assert matched.labels == ("n00000003", "n00000004")
-    assert matched.values.toarray()[:, matched.columns.index("tame")].tolist() == [1, 0]
-    # Chiefly called dog is the animal, though the tail is the more frequent sense.
-    anywhere = dict.fromkeys(tags, ("n00000001",))
-    matched = match_nouns(context, nouns, below=anywhere, senses={"rex": None})
-    assert matched.labels == ("n00000003", "n00000005")
-    with pytest.raises(ContextError, match="none of its 4 labels"):
-        match_nouns(context, nouns, below={})
 
 
 @pytest.mark.skipif(

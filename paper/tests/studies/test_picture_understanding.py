@@ -9,6 +9,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from phcle.contexts import DescriptiveContext, RelationalContext
+from phcle_paper.config import SHIPPED, read_config, settings_of
 from phcle_paper.studies import picture_understanding as understanding
 from phcle_paper.studies.described_objects import (
     APY_LABELS,
@@ -20,8 +21,8 @@ from phcle_paper.studies.described_objects import (
     predictions,
 )
 from phcle_paper.studies.picture_panels import novel_panels
-from phcle_paper.studies.registry import _settings
 
+CONFIG = SHIPPED / "understanding.toml"
 OPTIONS = {"dim": 20, "backend": "numpy", "max_iter": 30, "completion": "none"}
 ONE = Penalties([1.0], [0.1], [1.0], [0.01])
 
@@ -88,7 +89,7 @@ def test_hidden_classes_reach_no_prediction(objects):
 
 def test_penalties_are_chosen_without_the_hidden_classes(objects, monkeypatch):
     settings = replace(
-        _settings("understanding", understanding.Settings, None),
+        settings_of(understanding.Settings, read_config(CONFIG), "understanding"),
         feature_ridge=[1.0, 1e6],
         class_ridge=[0.1],
         own_ridge=[1.0],

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from phcle_paper.config import SHIPPED, read_config, settings_of
 from phcle_paper.studies import label_clusters as clusters
 from phcle_paper.studies import label_retrieval as retrieval
 from phcle_paper.studies import registry as studies
@@ -15,7 +16,7 @@ pytest.importorskip("matplotlib", reason="the extra 'figures' is not installed")
 
 
 def shipped(name, kind):
-    return studies._settings(name, kind, None)
+    return settings_of(kind, read_config(SHIPPED / f"{name}.toml"), name)
 
 
 def test_clusters_study_checks_the_papers_verdicts(shared_data, tmp_path):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from dataclasses import replace
 
 import pytest
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::phcle.errors.ConvergenceWarning
 
 @pytest.fixture
 def small(small_table):
-    return parse(small_table, "small.toml")
+    return parse(tomllib.loads(small_table), "small.toml")
 
 
 @pytest.fixture
@@ -32,13 +33,13 @@ def counted(monkeypatch):
 
 
 def test_a_table_has_the_papers_number_beside_ours(small, small_data, tmp_path):
-    table = reproduce(small, small_data, tmp_path, command="phcle reproduce table2")
+    table = reproduce(small, small_data, tmp_path, command="phcle-paper table2")
     page = (tmp_path / "table2-apy.md").read_text()
     assert "| ALE | 52.60 / " in page
     assert "Random class splits, 2 of them" in page
     assert "- made up" in page
     assert "WLE is left out" in page
-    assert "`phcle reproduce table2`" in page
+    assert "`phcle-paper table2`" in page
     assert json.loads((tmp_path / "table2-apy.json").read_text()) == table
     header = (tmp_path / "table2-apy.csv").read_text().splitlines()
     assert any(line.startswith("embedding,classifier,paper,ours") for line in header)

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
-from importlib.resources import files
+import tomllib
+from dataclasses import replace
 
 import pytest
 
 from phcle.errors import FileError, OptionError
+from phcle_paper.config import SHIPPED
 from phcle_paper.studies.registry import STUDIES
 from phcle_paper.tables.settings import (
     DATASETS,
@@ -26,10 +28,25 @@ def test_every_shipped_config_parses(table, dataset):
 
 
 def test_no_config_lies_there_unread():
-    folder = files("phcle_paper").joinpath("configs")
     names = {f"{table}-{dataset}.toml" for table in TABLES for dataset in DATASETS}
-    names |= {f"{study}.toml" for study in STUDIES}
-    assert {file.name for file in folder.iterdir()} == names
+    names |= {f"{study}.toml" for study in STUDIES} | {"zero-shot.toml"}
+    assert {file.name for file in SHIPPED.iterdir()} == names
+
+
+def test_a_users_file_inherits_from_the_shipped_ones_and_from_files_beside_it(tmp_path):
+    mine, other = tmp_path / "mine.toml", tmp_path / "other.toml"
+    mine.write_text('base = "table2-apy.toml"\n[splits]\nrandom = 3\n')
+    other.write_text('base = "mine.toml"\n[embeddings.ALE]\nspectrum = [2.0]\n')
+    shipped, found = load_shipped("table2", "apy"), load_config(other)
+    assert found.splits == replace(shipped.splits, random=3)
+    assert found.embeddings[1:] == shipped.embeddings[1:]
+    assert {x["spectrum"] for x in found.embeddings[0].variants} == {2.0}
+    mine.write_text('base = "other.toml"')
+    with pytest.raises(OptionError, match="inherits from itself"):
+        load_config(other)
+    mine.write_text('base = "table9.toml"')
+    with pytest.raises(FileError, match=r"there is no base 'table9\.toml'"):
+        load_config(other)
 
 
 @pytest.mark.parametrize(
@@ -40,18 +57,18 @@ def test_no_config_lies_there_unread():
         ("classifiers.eszsl", "classifiers.esszl", "Did you mean 'eszsl'"),
         ("class_ridge", "class_rige", "Did you mean 'class_ridge'"),
         ("{ dim = 5 }", "{ rigde = 1.0 }", "Did you mean .*'ridge'"),
-        ('name = "PHCLE"', 'name = "PHCEL"', "Did you mean 'PHCLE'"),
+        ("embeddings.PHCLE", "embeddings.PHCEL", "Did you mean 'PHCLE'"),
         ('"apy"', '"apy1"', "Did you mean 'apy'"),
-        ('name = "PHCLE"', 'name = "A"\nmethod = "PHCLE"', "reference must be"),
+        ("embeddings.PHCLE]", 'embeddings.A]\nmethod = "PHCLE"', "reference must be"),
     ],
 )
 def test_a_misspelt_setting_is_refused_with_the_nearest(small_table, old, new, message):
     with pytest.raises(OptionError, match=message):
-        parse(small_table.replace(old, new, 1), "here")
+        parse(tomllib.loads(small_table.replace(old, new, 1)), "here")
 
 
 def test_a_file_must_be_there_and_be_toml(tmp_path):
-    with pytest.raises(FileError, match="no such file"):
+    with pytest.raises(FileError, match="no such"):
         load_config(tmp_path / "none.toml")
     (tmp_path / "bad.toml").write_text("table = ")
     with pytest.raises(FileError, match="is not TOML"):

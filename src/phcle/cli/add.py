@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from phcle.cli.flags import (
@@ -28,7 +30,7 @@ from phcle.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from phcle.answers import AddedLabels
+    from phcle.answers import Nearest
 
 
 SHOWN_LABELS, SHOWN_NEIGHBOURS = 5, 5
@@ -53,10 +55,8 @@ def add(
     kind; NAME=FILE says to which context it belongs.
     """
     from phcle import fold_in
-    from phcle.answers import AddedLabels
     from phcle.embedding import load
-    from phcle.uses.named_answers import nearest_labels
-    from phcle.uses.new_label_files import read_new_contexts
+    from phcle.tables.new_labels import read_new_contexts
 
     files = context_files(given)
     check_can_write(out, [names, synonyms, *(new.path for new in files)])
@@ -76,15 +76,12 @@ def add(
         new = fold_in(embedding, contexts, names=contexts.names)
     whole = embedding.joined(new)
     whole.save(out)
-    added = tuple(nearest_labels(whole, x, SHOWN_NEIGHBOURS) for x in new.labels)
-    answer = AddedLabels(str(out), len(whole), added)
-    show(answer, _show_added, as_json=as_json)
+    added = whole.neighbours(new.labels, SHOWN_NEIGHBOURS)
+    answer = {"file": str(out), "labels": len(whole), "added": added}
+    show(answer, lambda _: _show_added(out, len(whole), added), as_json=as_json)
 
 
-def _show_added(answer: AddedLabels) -> None:
-    show_nearest(answer.added[:SHOWN_LABELS])
-    show_written(
-        f"{answer.file}: {answer.labels} labels, of which {len(answer.added)} new"
-    )
-    first = answer.added[0].label
-    show_next([["phcle", "describe", answer.file, first]])
+def _show_added(out: Path, n_labels: int, added: Sequence[Nearest]) -> None:
+    show_nearest(added[:SHOWN_LABELS])
+    show_written(f"{out}: {n_labels} labels, of which {len(added)} new")
+    show_next([["phcle", "describe", str(out), str(added[0].label)]])

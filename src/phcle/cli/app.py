@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
-from importlib.util import find_spec
 from typing import Annotated
 
 import typer
@@ -34,7 +33,6 @@ from phcle.cli.pictures import map as map_pictures
 from phcle.cli.pictures import understand
 from phcle.cli.query_commands import describe, explain, nearest
 from phcle.cli.report import report
-from phcle.errors import PhcleError
 from phcle.optional_imports import install_command
 
 app = typer.Typer(
@@ -170,39 +168,6 @@ for command, examples in COMMANDS.items():
         epilog=_example(*examples),
         no_args_is_help=command is not demo,  # it needs no arguments
     )(with_config(command))
-
-
-def _not_installed() -> None:
-    """Make the paper's tables anew; needs phcle-paper (pip install phcle-paper)."""
-    raise PhcleError(
-        "the paper's tables are a package of their own; pip install phcle-paper, or "
-        "pip install ./paper from a clone."
-    )
-
-
-def add_reproduce(app: typer.Typer) -> None:
-    """Add the command of phcle-paper, or one that says how to install it.
-
-    Parameters
-    ----------
-    app : typer.Typer
-        The command line.
-    """
-    if find_spec("phcle_paper") is not None:
-        from phcle_paper.command import reproduce
-
-        examples = (
-            "phcle reproduce table2 --data data --out tables --dataset awa",
-            "phcle reproduce all --data data --out tables --quick",
-        )
-        epilog = _example(*examples)
-        app.command(cls=AlikeCommand, epilog=epilog, no_args_is_help=True)(reproduce)
-    else:
-        unchecked = {"allow_extra_args": True, "ignore_unknown_options": True}
-        app.command(name="reproduce", context_settings=unchecked)(_not_installed)
-
-
-add_reproduce(app)
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from phcle.cli.command_style import want
 from phcle.cli.flags import Count, EmbeddingFile, Json, Labels
 from phcle.cli.output import (
+    ANSWERS,
     check_answers_file,
     check_can_write,
     progress_bar,
@@ -20,9 +21,7 @@ from phcle.cli.output import (
 from phcle.cli.query_commands import labels_or_files
 
 if TYPE_CHECKING:
-    from phcle.answers import ClusteredLabels
-    from phcle.embedding import LabelEmbedding
-    from phcle.uses.clusters import Clusters
+    from phcle.answers import Groups
 
 
 COLUMNS = ("cluster", "cluster_name", "label", "name")
@@ -47,43 +46,31 @@ def clusters(
 
     All labels are grouped, or those that are given. --count is the number of clusters.
     """
-    from phcle.answers import DrawnClusters
     from phcle.embedding import load
-    from phcle.uses.clusters import cluster_labels
-    from phcle.uses.similarity_heatmap import save_heatmap
+    from phcle.embedding.groups import cluster_labels, named_groups
+    from phcle.report.heatmap import save_heatmap
 
-    is_table = out is not None and out.suffix.lower() in (".csv", ".tsv", ".json")
+    is_table = out is not None and out.suffix.lower() in ANSWERS
     if out is not None:
         (check_answers_file if is_table else check_can_write)(out, [file])
     embedding = load(file)
     asked = labels_or_files(labels)
     with progress_bar("grouping labels"):
         found = cluster_labels(embedding, asked, n=k)
-        answer = _answer(embedding, found)
+        answer = named_groups(embedding, found.groups)
+    told = answer.to_dict()
     if out is not None and is_table:
         write_answers(out, answer, COLUMNS, _rows(answer))
     elif out is not None:
         with progress_bar("drawing the heat map"):
             save_heatmap(found, out, name_of=embedding.name_of)
-        answer = DrawnClusters(file=str(out), **vars(answer))
-    show(answer, _show, as_json=as_json)
+        told["file"] = str(out)
+    show(told, lambda _: _show(answer), as_json=as_json)
     if out is not None and not as_json:
         show_written(out)
 
 
-def _answer(embedding: LabelEmbedding, found: Clusters) -> ClusteredLabels:
-    """Groups with names."""
-    from phcle.answers import ClusteredLabels
-    from phcle.uses.cluster_names import cluster_names
-    from phcle.uses.named_answers import named
-
-    return ClusteredLabels(
-        tuple(tuple(named(embedding, x) for x in group) for group in found.groups),
-        cluster_names(embedding, found.groups),
-    )
-
-
-def _rows(answer: ClusteredLabels) -> Iterator[tuple[object, ...]]:
+def _rows(answer: Groups) -> Iterator[tuple[object, ...]]:
     """A row for each label; `COLUMNS` has the titles."""
     for number, (name, group) in enumerate(
         zip(answer.names, answer.clusters, strict=True), 1
@@ -92,7 +79,7 @@ def _rows(answer: ClusteredLabels) -> Iterator[tuple[object, ...]]:
             yield number, name, x.label, x.name
 
 
-def _show(answer: ClusteredLabels) -> None:
+def _show(answer: Groups) -> None:
     """Print the clusters."""
     show_table(
         ("cluster", "labels"),

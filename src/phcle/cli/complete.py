@@ -28,7 +28,7 @@ from phcle.cli.query_commands import labels_or_files
 from phcle.errors import OptionError, some
 
 if TYPE_CHECKING:
-    from phcle.answers import FilledTable, SuspiciousCell
+    from phcle.answers import Cell, FilledTable
     from phcle.embedding.label_embedding import LabelEmbedding
 
 
@@ -57,7 +57,15 @@ def complete(
         have(
             "TABLE",
             "Fill the empty cells of this table of your own; all else stays as "
-            "it is. Labels are in its first column.",
+            "it is. Labels are in its first column. A workbook (.xlsx) stays one.",
+        ),
+    ] = None,
+    decisions: Annotated[
+        Path | None,
+        have(
+            "FILE",
+            "What was accepted or refused on the explorer's Complete page, as it "
+            "exports that. A value changed in this file is taken as it stands.",
         ),
     ] = None,
     fill_markers: Annotated[
@@ -120,46 +128,48 @@ def complete(
     hierarchy.
     """
     from phcle.embedding import load
-    from phcle.embedding.complete import (
-        completable,
-        completed_cells,
-        warn_of_unpredicted,
-    )
-    from phcle.uses.completion_files import COLUMNS, check_ending
-    from phcle.uses.table_filling import complete_table
+    from phcle.embedding.complete import completed_cells, warn_of_unpredicted
+    from phcle.embedding.export import COLUMNS, check_ending
+    from phcle.tables.decisions import Decisions, read_decisions
+    from phcle.tables.fill import complete_table
 
     if fill_markers and wide is None:
         raise OptionError("--fill-markers needs --wide, the table to fill.")
     if draws and (suspicious or wide is not None):
         other = "--suspicious" if suspicious else "--wide"
         raise OptionError(f"{other} has one value for each cell; leave out --draws.")
+    if decisions and (suspicious or draws):
+        other = "--suspicious" if suspicious else "--draws"
+        raise OptionError(f"--decisions are about single values; leave out {other}.")
     if wide is not None:
         if out is None:
             raise OptionError("--wide needs --out, the file for the filled table.")
-        check_can_write(out, [file, wide])
     elif out is not None:
         check_ending(out)
-        check_can_write(out, [file])
+    if out is not None:
+        check_can_write(out, [x for x in (file, wide, decisions) if x is not None])
     embedding = load(file)
+    decided = Decisions()
+    if decisions is not None:
+        decided = read_decisions(decisions, embedding)
     chosen = labels_or_files(labels)
     if suspicious:
         found = _suspicious(embedding, chosen, columns, contexts)
         _write_or_show(embedding, found, SUSPICIOUS, chosen, out, as_json=as_json)
         return
     if wide is not None and out is not None:
-        with progress_bar("filling", "rows") as progress:
-            answer = complete_table(
-                embedding,
-                wide,
-                out,
-                labels=chosen,
-                columns=columns,
-                contexts=contexts,
-                min_confidence=min_confidence,
-                fill_markers=fill_markers,
-                progress=progress,
-                reading=reading_of(given),
-            )
+        answer = complete_table(
+            embedding,
+            wide,
+            out,
+            labels=chosen,
+            columns=columns,
+            contexts=contexts,
+            min_confidence=min_confidence,
+            fill_markers=fill_markers,
+            decisions=decided,
+            reading=reading_of(given),
+        )
         show(answer, _show_filled, as_json=as_json)
     else:
         cells = completed_cells(
@@ -173,9 +183,15 @@ def complete(
             draws=draws,
             seed=seed,
         )
+        cells = decided.applied(
+            cells,
+            label=None if chosen is None else set(map(embedding.resolve, chosen)),
+            column=columns,
+            context=contexts,
+        )
         titles = [*COLUMNS, *["probabilities"] * probabilities, *["draw"] * bool(draws)]
         _write_or_show(embedding, cells, titles, chosen, out, as_json=as_json)
-    warn_of_unpredicted(embedding, completable(embedding, contexts))
+    warn_of_unpredicted(embedding, contexts)
 
 
 def _suspicious(
@@ -183,7 +199,7 @@ def _suspicious(
     labels: Sequence[str] | None,
     columns: Sequence[str] | None,
     contexts: Sequence[str] | None,
-) -> list[SuspiciousCell]:
+) -> list[Cell]:
     """Suspicious cells, perhaps of some labels only."""
     from phcle.embedding.suspicious import suspicious_cells
 
@@ -196,7 +212,7 @@ def _suspicious(
 
 def _write_or_show(
     embedding: LabelEmbedding,
-    cells: Iterable[Any],
+    cells: Iterable[Cell],
     titles: Sequence[str],
     labels: Sequence[str] | None,
     out: Path | None,
@@ -204,9 +220,8 @@ def _write_or_show(
     as_json: bool,
 ) -> None:
     """Write cells to a file, or show the first of them; JSON has all."""
-    from phcle.answers import CompletedFile
+    from phcle.embedding.export import json_of_cells, table_text, write_cells
     from phcle.progress import counted_progress
-    from phcle.uses.completion_files import json_list, write_cells
 
     cells = _unambiguous(cells, embedding)
     if out is not None:
@@ -214,7 +229,7 @@ def _write_or_show(
             tracked = _tracked(cells, labels or embedding.labels, progress)
             n_cells = write_cells(tracked, out, titles)
         remark = f"{out}: {n_cells:,} cells"
-        answer = CompletedFile(str(out), n_cells)
+        answer = {"file": str(out), "cells": n_cells}
         show(answer, lambda _: show_written(remark), as_json=as_json)
     elif as_json:
         # A bar between lines on the same terminal would be in the way.
@@ -223,13 +238,13 @@ def _write_or_show(
             "completing", enabled=is_shown, unit="labels"
         ) as progress:
             tracked = _tracked(cells, labels or embedding.labels, progress)
-            for piece in json_list(tracked, titles):
+            for piece in table_text(".json", *json_of_cells(tracked, titles)):
                 typer.echo(piece, nl=False)
     else:
         first = list(islice(cells, SHOWN + 1))
         shown = [SURE if x == "confidence" else x for x in titles]
         shown = [x for x in shown if x not in ("low", "high")]
-        rows = [_row(cell, shown, embedding) for cell in first[:SHOWN]]
+        rows = [_row(cell, shown) for cell in first[:SHOWN]]
         show_table(shown, rows)
         if not first and "chance" not in titles:
             show_line(NOTHING)
@@ -239,7 +254,7 @@ def _write_or_show(
             show_line(f"The first {SHOWN} cells; --out filled.csv writes all of them.")
 
 
-def _unambiguous(cells: Iterable[Any], embedding: LabelEmbedding) -> Iterable[Any]:
+def _unambiguous(cells: Iterable[Cell], embedding: LabelEmbedding) -> Iterable[Cell]:
     """Cells of a column that several contexts have name their context, too."""
     titles = Counter(
         field.title for context in embedding.predicting for field in context.fields
@@ -255,17 +270,16 @@ def _unambiguous(cells: Iterable[Any], embedding: LabelEmbedding) -> Iterable[An
     )
 
 
-def _row(cell: Any, titles: Sequence[str], embedding: LabelEmbedding) -> list[str]:
+def _row(cell: Cell, titles: Sequence[str]) -> list[str]:
     """The texts of a cell, with the readable name of its label."""
-    from phcle.uses.completion_files import cell_texts
+    from phcle.embedding.export import cell_texts
 
     names = [x.name for x in fields(cell)]
     texts = dict(zip(names, cell_texts(cell, names), strict=True))
-    name = embedding.name_of(cell.label)
-    if name != cell.label:
-        texts["label"] = f"{name} ({cell.label})"
+    if cell.name != cell.label:
+        texts["label"] = f"{cell.name} ({cell.label})"
     interval = f"{texts['low']} to {texts['high']}" if texts["low"] else ""
-    if "confidence" in texts:
+    if cell.chance is None:
         texts[SURE] = f"{cell.confidence:.0%}" if texts["confidence"] else interval
     elif interval:
         texts["expected"] += f" ({interval})"
@@ -273,13 +287,13 @@ def _row(cell: Any, titles: Sequence[str], embedding: LabelEmbedding) -> list[st
 
 
 def _tracked(
-    cells: Iterable[Any], labels: Sequence[str], progress: Callable[[int, int], None]
-) -> Iterator[Any]:
+    cells: Iterable[Cell], labels: Sequence[str], progress: Callable[[int, int], None]
+) -> Iterator[Cell]:
     """Pass cells on, and count their labels."""
     position = {label: n for n, label in enumerate(labels, 1)}
     before = (0, 0)
     for cell in cells:
-        reached = (getattr(cell, "draw", None) or 0, position.get(cell.label, 0))
+        reached = (cell.draw or 0, position.get(cell.label, 0))
         if reached > before:
             before = reached
             progress(reached[1], len(labels))
@@ -288,6 +302,8 @@ def _tracked(
 
 def _show_filled(answer: FilledTable) -> None:
     show_written(f"{answer.file}: {answer.filled:,} cells filled")
+    if answer.changed:
+        show_line(f"{answer.changed:,} known cells changed, as was decided.")
     if answer.left_empty:
         show_line(
             f"{answer.left_empty:,} cells of these columns stay empty: too unlikely, "

@@ -23,7 +23,7 @@ from phcle.files.atomic import make_folder
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from phcle.answers import CompletedCell
+    from phcle.answers import Cell
     from phcle.report.demo_page import DemoAnswers
 
 
@@ -100,7 +100,7 @@ def _show_row(name: str, words: Iterable[str]) -> None:
     show_line(f"  {name:{NAMES_WIDE}} {', '.join(words)}")
 
 
-def _yes(cells: Iterable[CompletedCell]) -> list[str]:
+def _yes(cells: Iterable[Cell]) -> list[str]:
     """The questions whose answer is yes, and how sure that is."""
     return [
         x.column

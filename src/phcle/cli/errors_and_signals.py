@@ -25,6 +25,7 @@ STOPPED_BY = 128
 GONE = {
     "tune": "search with Optuna or scikit-learn, as docs/howto/which-options.md shows",
     "bench": "run the scripts in benchmarks/ of the repository",
+    "reproduce": "run `phcle-paper`; pip install ./paper from a clone brings it",
     "index": "`phcle nearest` searches exactly; FAISS: see docs/howto/exporting.md",
 }
 """What takes the place of a command that is gone."""

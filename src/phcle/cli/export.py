@@ -27,7 +27,6 @@ def export(
     Endings: .txt or .vec (word2vec text), .npz, .csv, .parquet, .safetensors. The
     format atlas writes a Parquet file with a map and neighbours for Embedding Atlas.
     """
-    from phcle.answers import ExportedFile
     from phcle.embedding import load
     from phcle.embedding.export import export as write
     from phcle.embedding.export import format_of
@@ -42,5 +41,5 @@ def export(
         else:
             progress(f"writing {out}", 0, 0)
             write(embedding, out, chosen)
-    answer = ExportedFile(str(out), chosen, len(embedding))
+    answer = {"file": str(out), "format": chosen, "labels": len(embedding)}
     show(answer, lambda _: show_written(out), as_json=as_json)

@@ -41,7 +41,6 @@ from phcle.options import check_options
 
 if TYPE_CHECKING:
     from phcle import PHCLE
-    from phcle.answers import FitSummary
     from phcle.contexts.readers.guessed_files import GuessedFiles
     from phcle.contexts.readers.table_files import Reading
     from phcle.embedding import LabelEmbedding
@@ -178,7 +177,12 @@ def fit(
     embedding = model.embedding_
     embedding.save(out)
     if as_json or not quiet:
-        show(fit_summary(model, out, seconds), show_summary, as_json=as_json)
+        from phcle.embedding.summary import summarise
+
+        summary = summarise(embedding)
+        answer = {"file": str(out), **summary.to_dict(), "seconds": seconds}
+        answer["match"] = model.match_.to_dict()
+        show(answer, lambda _: show_summary(summary, seconds), as_json=as_json)
     if not (as_json or quiet):
         show_written(out)
         show_next(next_steps(embedding, out, embedding.labels[0]))
@@ -211,34 +215,6 @@ def _guessed(data: Sequence[Path] | None, reading: Reading) -> GuessedFiles:
     if found.faults:
         raise FileFaults(list(found.faults.values()))
     return found
-
-
-def fit_summary(model: PHCLE, out: Path, seconds: float) -> FitSummary:
-    """Say what was learned, where it was written, and how long that took.
-
-    Parameters
-    ----------
-    model : PHCLE
-        What was learned.
-    out : Path
-        Where it is saved.
-    seconds : float
-        Time that the fit took.
-
-    Returns
-    -------
-    FitSummary
-        The answer of `phcle fit`.
-    """
-    from phcle.answers import FitSummary
-    from phcle.uses.named_answers import summarise
-
-    return FitSummary(
-        file=str(out),
-        seconds=seconds,
-        match=model.match_.to_dict(),
-        **vars(summarise(model.embedding_)),
-    )
 
 
 def next_steps(embedding: LabelEmbedding, file: Path, label: str) -> list[list[str]]:

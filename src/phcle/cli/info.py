@@ -4,75 +4,71 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from phcle import answers
 from phcle.cli.flags import EmbeddingFile, Json
 from phcle.cli.output import show, show_line, show_summary
+
+SHOWN_BEFORE = ("labels", "dim", "contexts", "sweeps", "objective", "seed")
+"""What `show_summary` prints of an embedding."""
 
 
 def info(file: EmbeddingFile, as_json: Json = False) -> None:
     """Show what an embedding, a map or a checkpoint holds and how it was made."""
     from phcle.files.container import format_of
 
-    answer = ABOUT.get(format_of(file) or "", _about_embedding)(file)
-    show(answer, _show, as_json=as_json)
-
-
-def _about_embedding(path: Path) -> answers.EmbeddingInfo:
+    about = ABOUT.get(format_of(file) or "")
+    if about is not None:
+        answer = {"file": str(file), **about(file)}
+        show(answer, _show, as_json=as_json)
+        return
     from phcle.embedding import load
-    from phcle.uses.named_answers import summarise
+    from phcle.embedding.summary import summarise
 
-    return answers.EmbeddingInfo(
-        file=str(path), what="embedding", **vars(summarise(load(path)))
-    )
+    summary = summarise(load(file))
+    answer = {"file": str(file), "what": "embedding", **summary.to_dict()}
+    if not as_json:
+        show_summary(summary)
+    skipped = (*SHOWN_BEFORE, "chosen", "completion")
+    show(answer, lambda x: _show(x, skipped), as_json=as_json)
 
 
-def _about_checkpoint(path: Path) -> answers.CheckpointInfo:
+def _about_checkpoint(path: Path) -> dict[str, Any]:
     from phcle.solver.checkpoint import VERSION, look_into
 
-    return answers.CheckpointInfo(
-        file=str(path),
-        what="checkpoint of a fit",
-        **look_into(path),
-        format_version=VERSION,
-    )
+    found = look_into(path)
+    return {"what": "checkpoint of a fit", **found, "format_version": VERSION}
 
 
-def _about_map(path: Path) -> answers.ImageMapInfo:
+def _about_map(path: Path) -> dict[str, Any]:
     from phcle.images.image_map import VERSION, load_map
 
     found = load_map(path)
-    return answers.ImageMapInfo(
-        file=str(path),
-        what="map of pictures",
-        features=len(found.weights),
-        dim=found.weights.shape[1],
-        images=found.n_images,
-        classes=tuple(found.classes),
-        penalties=dict(found.penalties),
-        network=None if found.network is None else found.network["name"],
-        format_version=VERSION,
-    )
+    return {
+        "what": "map of pictures",
+        "features": len(found.weights),
+        "dim": found.weights.shape[1],
+        "images": found.n_images,
+        "classes": list(found.classes),
+        "penalties": dict(found.penalties),
+        "network": None if found.network is None else found.network["name"],
+        "format_version": VERSION,
+    }
 
 
 # By name, because the modules that own these formats are slow to import.
-ABOUT: dict[str, Callable[[Path], answers.FileInfo]] = {
+ABOUT: dict[str, Callable[[Path], dict[str, Any]]] = {
     "phcle.checkpoint": _about_checkpoint,
     "phcle.image-map": _about_map,
 }
 
 
-def _show(answer: answers.FileInfo) -> None:
-    skipped = {"file", "format_version"}
-    if isinstance(answer, answers.EmbeddingInfo):
-        show_summary(answer)
-        skipped |= {"labels", "dim", "contexts", "sweeps", "objective", "seed"}
-        skipped |= {"chosen", "completion"}
-    values = answer.to_dict()
-    for title, value in values.items():
-        if title not in skipped and value not in ({}, [], None):
+def _show(answer: dict[str, Any], skipped: tuple[str, ...] = ()) -> None:
+    for title, value in answer.items():
+        is_said = title in (*skipped, "file", "format_version")
+        if not is_said and value not in ({}, [], None):
             show_line(f"{title}: {_one_line(value)}")
-    show_line(f"format version: {values['format_version']}")
+    show_line(f"format version: {answer['format_version']}")
 
 
 def _one_line(value: object) -> str:

@@ -7,9 +7,8 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -19,7 +18,6 @@ from phcle.cli.errors_and_signals import say
 from phcle.errors import FileError, OptionError
 from phcle.files.atomic import check_can_write as check_place_to_write
 from phcle.files.atomic import write_whole
-from phcle.files.csv_text import csv_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,7 +32,8 @@ T = TypeVar("T")
 SURE = "how sure"
 """Title of confidences and intervals."""
 
-DELIMITERS = {".csv": ",", ".tsv": "\t"}
+ANSWERS = (".csv", ".tsv", ".json")
+"""Endings of files of answers."""
 
 SHOWN_SUGGESTIONS = 10
 """Lines of suggestions that are printed; more would hide what else a command says."""
@@ -102,9 +101,11 @@ def progress_bar(
     context manager
         Gives a function to call with the numbers of steps done and in total.
     """
+    if not shows_progress():
+        return nullcontext(lambda done, total: None)
     from phcle.progress import counted_progress
 
-    return counted_progress(title, enabled=shows_progress(), unit=unit)
+    return counted_progress(title, enabled=True, unit=unit)
 
 
 def progress_stages(
@@ -138,7 +139,7 @@ def check_answers_file(path: Path, inputs: Iterable[Path | None] = ()) -> None:
     inputs : iterable of Path or None, default=()
         Input files of the command, which must not be overwritten.
     """
-    if path.suffix.lower() not in (*DELIMITERS, ".json"):
+    if path.suffix.lower() not in ANSWERS:
         raise OptionError(
             f"{path}: must end in .csv, .tsv or .json. Got {path.suffix!r} instead."
         )
@@ -162,16 +163,14 @@ def write_answers(
         Its rows; None is an empty cell.
     """
     from phcle.answers import as_json as plain
+    from phcle.embedding.export import write_table
 
-    with (
-        write_whole(path) as temporary,
-        temporary.open("w", encoding="utf-8", newline="") as file,
-    ):
-        if path.suffix.lower() == ".json":
-            file.write(json.dumps(plain(answer), indent=2, ensure_ascii=False) + "\n")
-        else:
-            delimiter = DELIMITERS[path.suffix.lower()]
-            file.writelines(csv_lines(chain([header], rows), delimiter))
+    if path.suffix.lower() != ".json":
+        write_table(path, header, rows)
+        return
+    text = json.dumps(plain(answer), indent=2, ensure_ascii=False) + "\n"
+    with write_whole(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="")
 
 
 def check_can_write(path: Path, inputs: Iterable[Path | None] = ()) -> None:
@@ -291,12 +290,12 @@ def show_each(
     show(answer, lambda _: table(found), as_json=as_json)
 
 
-def show_nearest(found: Iterable[answers.Nearest | answers.NearestToVector]) -> None:
+def show_nearest(found: Iterable[answers.Nearest]) -> None:
     """Print a table of neighbours for each label or vector.
 
     Parameters
     ----------
-    found : iterable of Nearest or NearestToVector
+    found : iterable of Nearest
         Labels or vectors with their neighbours.
     """
     for answer in found:
@@ -307,26 +306,26 @@ def show_nearest(found: Iterable[answers.Nearest | answers.NearestToVector]) -> 
         )
 
 
-def _similarity(near: answers.Neighbour | answers.SimilarLabel) -> tuple[str, str]:
+def _similarity(near: answers.Neighbour | answers.Related) -> tuple[str, str]:
     """The cosine, and the share of pairs of labels that are less similar."""
-    from phcle.uses.explanation_lines import shown_percentile
+    from phcle.embedding.cell_texts import shown_percentile
 
     return f"{near.similarity:.3f}", f"{shown_percentile(near.percentile)} of pairs"
 
 
-def show_descriptions(found: Iterable[answers.DescribedLabel]) -> None:
+def show_descriptions(found: Iterable[answers.Description]) -> None:
     """Print each label with related labels and their shares, then attributes.
 
     Parameters
     ----------
-    found : iterable of DescribedLabel
+    found : iterable of Description
         The descriptions.
     """
     for answer in found:
         _show_description(answer)
 
 
-def _show_description(answer: answers.DescribedLabel) -> None:
+def _show_description(answer: answers.Description) -> None:
     known_by = [name for name, known in answer.contexts.items() if known]
     show_line(f"{_title(answer)}: known in {', '.join(known_by) or 'no context'}")
     show_table(
@@ -367,15 +366,15 @@ def _how_sure(attribute: answers.Attribute) -> str:
     return f"{attribute.confidence:.0%}"
 
 
-def show_explanation(answer: answers.ExplainedPair) -> None:
+def show_explanation(answer: answers.Explanation) -> None:
     """Print the common ancestors, and the parts of a similarity.
 
     Parameters
     ----------
-    answer : ExplainedPair
+    answer : Explanation
         The explanation.
     """
-    from phcle.uses.explanation_lines import shown_percentile
+    from phcle.embedding.cell_texts import shown_percentile
 
     show_line(
         f"{answer.a.name} and {answer.b.name}: similarity {answer.similarity:.3f}, "
@@ -395,16 +394,18 @@ def show_explanation(answer: answers.ExplainedPair) -> None:
     )
 
 
-def show_summary(answer: answers.EmbeddingSummary) -> None:
+def show_summary(
+    answer: answers.EmbeddingSummary, seconds: float | None = None
+) -> None:
     """Print size, contexts with coverage and weight, choices, and how the fit ended.
 
     Parameters
     ----------
     answer : EmbeddingSummary
-        The summary; a `FitSummary` also has the time that the fit took.
+        The summary.
+    seconds : float, optional
+        Time that the fit took.
     """
-    from phcle.answers import FitSummary
-
     show_line(f"{answer.labels:,} labels × {answer.dim} dimensions")
     show_table(
         ("context", "kind", "labels", "coverage", "columns", "weight"),
@@ -426,7 +427,7 @@ def show_summary(answer: answers.EmbeddingSummary) -> None:
     if answer.completion is not None and answer.completion.columns:
         show_line(answer.completion.summary)
     if answer.objective is not None:
-        took = f" in {answer.seconds:.1f} s" if isinstance(answer, FitSummary) else ""
+        took = "" if seconds is None else f" in {seconds:.1f} s"
         show_line(
             f"{answer.sweeps} sweeps{took}, objective {answer.objective:,.1f}, "
             f"seed {answer.seed}"
@@ -508,8 +509,7 @@ def _console() -> Console:
     return Console(markup=False, emoji=False, highlight=False)
 
 
-def _title(answer: answers.Named | answers.NearestToVector) -> str:
+def _title(answer: answers.Named | answers.Nearest | answers.Description) -> str:
     """Name and label, or only the name if they are the same."""
-    if answer.label in (None, answer.name):
-        return answer.name
-    return f"{answer.name} ({answer.label})"
+    name = answer.name or ""
+    return name if answer.label in (None, name) else f"{name} ({answer.label})"

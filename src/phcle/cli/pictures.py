@@ -22,8 +22,7 @@ from phcle.errors import FileError, OptionError, some
 
 if TYPE_CHECKING:
     from phcle.answers import LearnedImageMap, UnderstoodPicture
-    from phcle.datasets import ImageData
-    from phcle.images import FeatureNetwork, ImageMap
+    from phcle.images import FeatureNetwork, ImageData, ImageMap
 
 
 Network = Annotated[
@@ -76,10 +75,10 @@ def map(
         opened = FeatureNetwork.open(network)
         data = _photo_data(photos, opened)
     else:
-        from phcle.datasets import load_feature_folder
+        from phcle.images import load_feature_folder
 
         data = load_feature_folder(str(features))
-    labels, left_out = match_classes(embedding, data, data.name, fewest=2)
+    labels, left_out = match_classes(embedding, data, fewest=2)
     X, y = data.select(labels)
     with progress_bar("learning the map"):
         found = ImageMap.fit(
@@ -119,9 +118,9 @@ def understand(
 
     Related labels are those that carry 80 % of the similarity of the nearest ones.
     """
+    from phcle.answers import UnderstoodPicture
     from phcle.embedding import load
     from phcle.images import load_map
-    from phcle.uses.named_answers import understood_picture
 
     embedding, image_map = load(file), load_map(model)
     image_map.check_belongs_to(embedding)
@@ -134,16 +133,13 @@ def understand(
             rows = _features(path, opened)
             for i, each in enumerate(image_map.understand(rows, embedding, k=k)):
                 title = str(path) if len(rows) == 1 else f"{path}, row {i}"
-                found.append(
-                    understood_picture(embedding, title, each.related, each.attributes)
-                )
+                found.append(UnderstoodPicture(title, each.related, each.attributes))
     show_each(found, _show_pictures, as_json=as_json)
 
 
 def _photo_data(folder: Path, network: FeatureNetwork) -> ImageData:
     """Features of all photos below a folder; sub-folders are their labels."""
-    from phcle.datasets import ImageData
-    from phcle.images import PHOTO_ENDINGS, read_photo
+    from phcle.images import PHOTO_ENDINGS, ImageData, read_photo
 
     if not folder.is_dir():
         raise FileError(f"{folder}: no such folder; --photos names a folder of photos.")
@@ -204,7 +200,7 @@ def network_of(image_map: ImageMap, model: Path, network: str | None) -> Feature
 def _features(path: Path, network: FeatureNetwork | None) -> Any:
     """Features (rows, features) of a photo, or from a file."""
     if path.suffix.lower() == ".npy" or network is None:
-        from phcle.datasets.feature_folder import read_feature_rows
+        from phcle.images import read_feature_rows
 
         return read_feature_rows(path)
     from phcle.images import read_photo

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -64,18 +65,20 @@ def nearest(
     as_json: Json = False,
 ) -> None:
     """List the labels most similar to each given label or vector."""
-    from phcle.embedding import load
-    from phcle.uses.named_answers import nearest_to_all
+    from phcle.embedding import load_vectors
 
     if not labels and vector is None:
         raise OptionError("nothing to look up; give labels, or --vector with a file.")
     if out is not None:
         check_answers_file(out, [file, vector])
     vectors = {} if vector is None else _vectors(vector)
-    embedding = load(file)
+    embedding = load_vectors(file)
     asked = labels_or_files(labels) or []
     with progress_bar("searching"):
-        found = nearest_to_all(embedding, asked, vectors, k, labels_or_files(among))
+        every: list[Any] = [*asked, *vectors.values()]
+        found = embedding.neighbours(every, k, among=labels_or_files(among))
+    told = zip(found, [*[None] * len(asked), *vectors], strict=True)
+    found = [x if name is None else replace(x, name=name) for x, name in told]
     show_each(
         found,
         show_nearest,
@@ -98,7 +101,6 @@ def describe(
     --count is the number of related labels, and of attributes of each kind.
     """
     from phcle.embedding import load
-    from phcle.uses.named_answers import describe_label
 
     if not labels:
         raise OptionError("nothing to describe; give one label or more.")
@@ -109,7 +111,7 @@ def describe(
     with progress_bar("describing", "labels") as progress:
         found = []
         for n, label in enumerate(asked, 1):
-            found.append(describe_label(embedding, label, k))
+            found.append(embedding.describe(label, k))
             progress(n, len(asked))
     show_each(
         found,
@@ -133,22 +135,19 @@ def explain(
     --count is the number of columns that are named in each group.
     """
     from phcle.embedding import load
-    from phcle.uses.named_answers import explain_pair
 
-    answer = explain_pair(load(file), a, b, k)
+    answer = load(file).explain(a, b, k)
     show(answer, show_explanation, as_json=as_json)
 
 
-def _nearest_rows(
-    answer: answers.Nearest | answers.NearestToVector,
-) -> Iterator[tuple[object, ...]]:
+def _nearest_rows(answer: answers.Nearest) -> Iterator[tuple[object, ...]]:
     """The neighbours of a label as rows of a table; `NEAREST` has the titles."""
     for x in answer.neighbours:
         own = (answer.label, answer.name)
         yield *own, x.label, x.name, f"{x.similarity:.6g}", f"{x.percentile:.6g}"
 
 
-def _description_rows(answer: answers.DescribedLabel) -> Iterator[tuple[object, ...]]:
+def _description_rows(answer: answers.Description) -> Iterator[tuple[object, ...]]:
     """A description as rows of a table; `DESCRIBED` has the titles."""
     own = (answer.label, answer.name)
     for x in answer.related:

@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from phcle.answers import CompletedCell
+from phcle.answers import Cell
 from phcle.arrays import Flags, Floats, Ints
-from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.labels import listed
+from phcle.embedding.columns import LIKELY, TAIL, Column, Reading, Table
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.read import (
-    TAIL,
-    FamilyValues,
-    Reading,
-    read_predictions,
-    read_stored,
-)
 from phcle.errors import ContextWarning, OptionError, check_choice
 
 BLOCK = 1_000_000
 """Cells that are looked up at once: a few arrays of 8 MB."""
-
-LIKELY = 0.5
-"""Of tags, only those are listed that are more likely than this, unless a lower
-confidence is asked for: most labels lack most tags."""
 
 LEAST_SHARE = 0.05
 """Labels and readers with a smaller share are not named as reasons."""
@@ -46,10 +35,10 @@ def completed_cells(
     min_confidence: float = 0.0,
     why: bool = True,
     probabilities: bool = False,
-    families: Mapping[str, FamilyValues] | None = None,
+    has_family: bool = True,
     draws: int = 0,
     seed: int = 0,
-) -> Iterator[CompletedCell]:
+) -> Iterator[Cell]:
     """Give the unknown cells as predicted, label by label, in bounded memory.
 
     Parameters
@@ -60,16 +49,14 @@ def completed_cells(
         As for `LabelEmbedding.complete`, as are the others.
     min_confidence : float
         Least confidence.
-    why, probabilities : bool
-        Whether to give reasons and probabilities.
-    families : mapping from str to FamilyValues, optional
-        What families say, by table, if it is known already.
+    why, probabilities, has_family : bool
+        Whether to give reasons, probabilities, and what families say.
     draws, seed : int
         Number of draws, and their seed.
 
     Yields
     ------
-    CompletedCell
+    Cell
         The cells; with draws, all cells of the first one come first.
     """
     if not 0 <= min_confidence <= 1:
@@ -80,42 +67,35 @@ def completed_cells(
         # Kinds of columns, families and reasons are those of all labels.
         labels = embedding.labels if labels is None else labels
         labels = [embedding.resolve(label) for label in listed(labels)]
-        embedding, families = embedding.with_base, None
+        embedding = embedding.with_base
     tables = completable(embedding, contexts)
     wanted = None if columns is None else set(listed(columns))
-    titles = [field.title for table in tables for field in table.fields]
+    titles = [title for table in tables for title in table.fields]
     for title in wanted or ():
         check_choice("a column", title, titles)
     chosen = embedding.labels
     if labels is not None:
         chosen = tuple(map(embedding.resolve, listed(labels)))
-    position = embedding.row_of
-    if families is None:
-        groups = FamilyValues.groups_of(embedding)
-        families = {x.name: FamilyValues(embedding, x, groups) for x in tables}
     completers = [
         _Completer(
-            embedding,
             table,
-            families[table.name],
-            np.array([wanted is None or x.title in wanted for x in table.fields]),
+            [wanted is None or title in wanted for title in table.fields],
             min_confidence,
-            has_reasons=why,
+            _Reasons(table) if why else None,
             has_probabilities=probabilities,
+            has_family=has_family,
         )
         for table in tables
     ]
-    widest = max((len(table.columns) for table in tables), default=1)
+    widest = max((len(table.context.columns) for table in tables), default=1)
     step = max(BLOCK // widest, 1)
+    every = np.array([embedding.row_of[label] for label in chosen], dtype=np.int64)
     for draw in range(max(draws, 1)):
         rng = np.random.default_rng((seed, draw)) if draws else None
-        for start in range(0, len(chosen), step):
-            part = chosen[start : start + step]
-            rows = np.array([position[label] for label in part], dtype=np.int64)
-            by_table = [
-                completer.cells(part, rows, rng, draw + 1 if draws else None)
-                for completer in completers
-            ]
+        for start in range(0, len(every), step):
+            rows = every[start : start + step]
+            number = draw + 1 if draws else None
+            by_table = [x.cells(rows, rng, number) for x in completers]
             for label_cells in zip(*by_table, strict=True):
                 for cells in label_cells:
                     yield from cells
@@ -123,7 +103,7 @@ def completed_cells(
 
 def completable(
     embedding: LabelEmbedding, contexts: Iterable[str] | None = None
-) -> list[PredictingContext]:
+) -> list[Table]:
     """Find the tables whose cells can be completed.
 
     Parameters
@@ -136,24 +116,24 @@ def completable(
 
     Returns
     -------
-    list of PredictingContext
+    list of Table
         The tables.
     """
     tables = [
-        cast(PredictingContext, context)
-        for context in embedding.contexts
-        if context.can_be_completed and context.weight > 0
+        table
+        for table in embedding.tables.values()
+        if table.context.can_be_completed and table.context.weight > 0
     ]
     if contexts is None:
         return tables
-    names = listed(contexts)
+    names = list(listed(contexts))
     for name in names:
-        check_choice("a context", name, [table.name for table in tables])
-    return [table for table in tables if table.name in names]
+        check_choice("a context", name, [table.context.name for table in tables])
+    return [table for table in tables if table.context.name in names]
 
 
 def warn_of_unpredicted(
-    embedding: LabelEmbedding, tables: Sequence[PredictingContext]
+    embedding: LabelEmbedding, contexts: Iterable[str] | None = None
 ) -> None:
     """Warn if the fit predicted no gaps: values then come from the vectors alone.
 
@@ -161,11 +141,11 @@ def warn_of_unpredicted(
     ----------
     embedding : LabelEmbedding
         The embedding.
-    tables : sequence of PredictingContext
-        Its tables.
+    contexts : iterable of str, optional
+        Tables that are asked for; by default all.
     """
     base = embedding if embedding.base is None else embedding.base
-    if not tables or base.predictions:
+    if base.predictions or not completable(embedding, contexts):
         return
     warnings.warn(
         "this fit did not predict gaps, so values come from the vectors alone, without "
@@ -181,181 +161,109 @@ class _Completer:
 
     def __init__(
         self,
-        embedding: LabelEmbedding,
-        table: PredictingContext,
-        family: FamilyValues,
-        is_wanted: Flags,
+        table: Table,
+        is_wanted: Sequence[bool],
         min_confidence: float,
+        reasons: _Reasons | None,
         *,
-        has_reasons: bool,
         has_probabilities: bool,
+        has_family: bool,
     ) -> None:
-        self.embedding, self.table = embedding, table
-        self.family, self.is_wanted = family, is_wanted
+        self.table, self.reasons = table, reasons
+        self.wanted = np.flatnonzero(is_wanted).tolist()
         self.min_confidence = min_confidence
-        self.has_probabilities = has_probabilities
-        self.reasons = _Reasons(embedding, table) if has_reasons else None
+        self.has_probabilities, self.has_family = has_probabilities, has_family
 
     def cells(
-        self,
-        labels: Sequence[str],
-        rows: Ints,
-        rng: np.random.Generator | None,
-        draw: int | None,
-    ) -> Iterator[list[CompletedCell]]:
+        self, rows: Ints, rng: np.random.Generator | None, draw: int | None
+    ) -> Iterator[list[Cell]]:
         """The completed cells of each label."""
-        table, fields = self.table, self.table.fields
-        first = [field.at.start for field in fields]
-        is_known = np.stack([~np.isnan(table.observed_row(x)[first]) for x in labels])
-        read = read_predictions(self.embedding, table, rows)
-        chosen, confidence = _most_likely(table, read)
-        is_shown = self.is_wanted & ~is_known & self._is_likely(confidence, chosen)
+        embedding, context = self.table.embedding, self.table.context
+        read = self.table.read(rows)
+        columns = {n: read.column(context.fields[n]) for n in self.wanted}
+        is_shown = np.zeros((len(rows), len(context.fields)), dtype=bool)
+        for n, column in columns.items():
+            is_shown[:, n] = ~column.is_observed & self._is_likely(column)
         if rng is not None:
-            read, chosen = _drawn(table, read, chosen, rng)
-        family = self.family.at(rows, fields)
+            away = rng.standard_normal(is_shown.shape)
+            place = rng.random(is_shown.shape)
+            for n, column in columns.items():
+                columns[n] = _drawn(read, column, away[:, n], place[:, n])
+        family = None
+        if self.has_family:
+            family = self.table.family_says(rows, context.fields)
         shown = [np.flatnonzero(own).tolist() for own in is_shown]
-        for i, label in enumerate(labels):
-            yield [
-                self._cell(
-                    label, (i, rows[i]), n, read, chosen, confidence, family[n][i], draw
-                )
-                for n in shown[i]
-            ]
+        for i, row in enumerate(rows.tolist()):
+            label = embedding.labels[row]
+            name = embedding.name_of(label)
+            cells = []
+            for n in shown[i]:
+                why = "" if self.reasons is None else self.reasons.of(row, n)
+                said = None if family is None else family[n][i]
+                more = {"family": said, "why": why, "draw": draw}
+                more |= self._of_kind(columns[n], i, is_drawn=draw is not None)
+                cells.append(columns[n].cell(i, label, name, **more))
+            yield cells
 
-    def _is_likely(self, confidence: Any, chosen: Ints) -> Flags:
+    def _is_likely(self, column: Column) -> Flags:
         """Cells that are likely enough; tags must be present."""
-        with np.errstate(invalid="ignore"):
-            is_likely = ~(confidence < self.min_confidence)  # numbers are NaN
-        least = self.min_confidence or LIKELY
-        for n, field in enumerate(self.table.fields):
-            if field.kind == "tag":
-                sure = confidence[:, n]
-                # Without predictions, a tag is taken for present above a half.
-                is_likely[:, n] = np.where(np.isnan(sure), chosen[:, n], sure >= least)
-        return np.asarray(is_likely, dtype=bool)
+        if column.kind != "tag":
+            with np.errstate(invalid="ignore"):
+                return np.asarray(~(column.confidence < self.min_confidence))
+        if column.chance is None:  # a tag is taken for present above a half
+            return np.asarray(column.value == 1)
+        # Most labels lack most tags.
+        return np.asarray(column.chance[:, 0] >= (self.min_confidence or LIKELY))
 
-    def _cell(
-        self,
-        label: str,
-        rows: tuple[int, int],
-        number: int,
-        read: Reading,
-        chosen: Ints,
-        confidence: Any,
-        family: float | bool | str | None,
-        draw: int | None,
-    ) -> CompletedCell:
-        field, (row, whole_row) = self.table.fields[number], rows
-        at, best = field.at.start, int(chosen[row, number])
-        value: float | bool | str = bool(best)
-        low = high = None
-        shares = None
-        if field.kind == "number":
-            value = float(read.values[row, at])
-            if read.low is not None and read.high is not None:
-                ends = float(read.low[row, at]), float(read.high[row, at])
-                low, high = (None, None) if np.isnan(ends[0]) else ends
-        elif field.kind == "category":
-            value = field.values[best]
-            if self.has_probabilities and read.chance is not None:
-                own = read.chance[row, field.at].tolist()
-                shares = dict(zip(field.values, own, strict=True))
-        elif field.kind == "tag":
-            value = draw is None or bool(best)
-        sure = float(confidence[row, number])
-        why = "" if self.reasons is None else self.reasons.of(whole_row, number)
-        return CompletedCell(
-            label,
-            self.table.name,
-            field.title,
-            field.kind,
-            value,
-            None if np.isnan(sure) else sure,
-            low,
-            high,
-            family,
-            why,
-            shares,
-            draw,
-        )
+    def _of_kind(self, column: Column, i: int, *, is_drawn: bool) -> dict[str, Any]:
+        """Tags that are listed are present; categories have their probabilities."""
+        if column.kind == "tag":
+            sure = None if column.chance is None else float(column.chance[i, 0])
+            value = bool(column.value[i]) if is_drawn else True
+            return {"value": value, "confidence": sure}
+        values, chance = column.field.values, column.chance
+        if not (self.has_probabilities and values) or chance is None:
+            return {}
+        shares = dict(zip(values, chance[i].tolist(), strict=True))
+        return {"probabilities": shares}
 
 
-def _most_likely(table: PredictingContext, read: Reading) -> tuple[Ints, Any]:
-    """The most likely value of each cell, and its probability.
-
-    A value is a position in `Field.values`, or 1 for a yes; numbers have none.
-    """
-    shape = (len(read.values), len(table.fields))
-    chosen = np.zeros(shape, dtype=np.int64)
-    confidence = np.full(shape, np.nan)
-    for n, field in enumerate(table.fields):
-        own = np.nan_to_num(read.values[:, field.at], nan=-1.0)
-        chosen[:, n] = own.argmax(axis=1) if len(field.values) else own[:, 0] > LIKELY
-        if read.chance is not None and field.kind != "number":
-            confidence[:, n] = _confidence(field, read.chance[:, field.at])
-    return chosen, confidence
-
-
-def _confidence(field: Field, chance: Any) -> Any:
-    """The probability of the value that is shown."""
-    if field.kind == "category":
-        return chance.max(axis=1)
-    if field.kind == "tag":
-        return chance[:, 0]
-    return np.maximum(chance[:, 0], 1 - chance[:, 0])
-
-
-def _drawn(
-    table: PredictingContext, read: Reading, chosen: Ints, rng: np.random.Generator
-) -> tuple[Reading, Ints]:
+def _drawn(read: Reading, column: Column, away: Floats, place: Floats) -> Column:
     """One value of each cell from its own distribution."""
-    values, drawn = read.values.copy(), chosen.copy()
-    away = rng.standard_normal((len(values), len(table.fields)))
-    place = rng.random((len(values), len(table.fields)))
-    if read.chance is None or read.low is None or read.high is None:
-        if read.chance is not None:  # tags
-            drawn = (place < read.chance).astype(np.int64)
-        return Reading(values, read.chance), drawn
-    for n, field in enumerate(table.fields):
-        if field.kind == "number":
-            at = field.at.start
-            own = table.of_field(field)
-            step, low, high = (
-                own.on_fit_scale(x[:, [at]])[:, 0]
-                for x in (read.values, read.low, read.high)
-            )
-            reach = np.where(away[:, n] > 0, high - step, step - low)
-            found = own.in_units((step + away[:, n] * reach / TAIL)[:, None])[:, 0]
-            values[:, at] = _within(found, read.values[:, at], table, at)
-            continue
-        chance = np.nan_to_num(read.chance[:, field.at])
-        if field.values:
-            total = np.cumsum(chance, axis=1)
-            below = place[:, [n]] * total[:, -1:] >= total
-            drawn[:, n] = np.minimum(below.sum(axis=1), len(field.values) - 1)
-        else:
-            drawn[:, n] = place[:, n] < chance[:, 0]
-    return Reading(values, read.chance, read.low, read.high), drawn
-
-
-def _within(drawn: Floats, said: Floats, table: PredictingContext, at: int) -> Floats:
-    """No drawn number leaves the range of the column's known ones and predictions."""
-    both = np.concatenate([table.data.matrix.column(at), said])
+    chance = column.chance
+    if chance is None:
+        return column
+    if not column.is_number:
+        if not column.field.values:
+            return replace(column, value=(place < chance[:, 0]).astype(np.int16))
+        total = np.cumsum(np.nan_to_num(chance), axis=1)
+        below = (place[:, None] * total[:, -1:] >= total).sum(axis=1)
+        return replace(column, value=np.minimum(below, chance.shape[1] - 1))
+    first = column.field.at.start
+    own = read.context.of_field(column.field)
+    said = read.values[:, first]
+    step, low, high = (
+        own.on_fit_scale(x[:, None])[:, 0] for x in (said, column.low, column.high)
+    )
+    reach = np.where(away > 0, high - step, step - low)
+    drawn = own.in_units((step + away * reach / TAIL)[:, None])[:, 0]
+    # No drawn number leaves the range of the column's known ones and predictions.
+    both = np.concatenate([read.context.data.matrix.column(first), said])
     both = both[~np.isnan(both)]
-    return np.clip(drawn, both.min(initial=np.inf), both.max(initial=-np.inf))
+    ends = both.min(initial=np.inf), both.max(initial=-np.inf)
+    return replace(column, value=np.clip(drawn, *ends))
 
 
 class _Reasons:
     """Why a cell is predicted as it is, in words."""
 
-    def __init__(self, embedding: LabelEmbedding, table: PredictingContext) -> None:
-        self.embedding, self.table = embedding, table
-        self.found: Any = read_stored(embedding, table)
+    def __init__(self, table: Table) -> None:
+        self.embedding, self.table = table.embedding, table.context
+        self.found: Any = table.stored
         self.holders: dict[int, Ints] = {}
-        self.is_described = np.zeros(len(embedding), dtype=bool)
-        for label in table.observed_labels:
-            if label in embedding.row_of:
-                self.is_described[embedding.row_of[label]] = True
+        rows = self.embedding.row_of
+        known = [rows[x] for x in self.table.observed_labels if x in rows]
+        self.is_described = np.isin(np.arange(len(self.embedding)), known)
 
     def of(self, row: int, number: int) -> str:
         """The labels that speak most for a cell, and the share of each reader."""
@@ -363,22 +271,23 @@ class _Reasons:
             return self._nearest_with(row, number)
         if self.found is None:
             return ""
-        shares = self.found.because_share[row, number].astype(float)
-        rows = self.found.because[row, number]
+        shares = self.found.because_share[row, number].astype(float).tolist()
+        rows = self.found.because[row, number].tolist()
         named = [
-            f"{self.embedding.name_of(self.embedding.labels[i])} {share:.2f}"
-            for i, share in zip(rows.tolist(), shares.tolist(), strict=True)
+            f"{self._name(i)} {share:.2f}"
+            for i, share in zip(rows, shares, strict=True)
             if share >= LEAST_SHARE
         ][:MOST_NAMED]
         mix = self.found.mix
         regime = 0 if self.is_described[row] else 1
-        weights = dict(
-            zip(mix.names, mix.weights[regime, number].tolist(), strict=True)
-        )
-        order = sorted(weights, key=lambda name: -weights[name])
-        readers = [f"{x} {weights[x]:.1f}" for x in order if weights[x] >= LEAST_SHARE]
+        weights = mix.weights[regime, number].tolist()
+        order = sorted(zip(mix.names, weights, strict=True), key=lambda x: -x[1])
+        readers = [f"{x} {weight:.1f}" for x, weight in order if weight >= LEAST_SHARE]
         parts = [f"like {', '.join(named)}"] if named else []
         return "; ".join([*parts, ", ".join(readers)] if readers else parts)
+
+    def _name(self, row: int) -> str:
+        return self.embedding.name_of(self.embedding.labels[row])
 
     def _nearest_with(self, row: int, column: int) -> str:
         """The most similar labels that have a tag."""
@@ -391,7 +300,5 @@ class _Reasons:
         holders = self.holders[column]
         cosines = units[holders] @ units[row]
         best = holders[np.argsort(-cosines, kind="stable")[:MOST_NAMED]]
-        names = [
-            self.embedding.name_of(self.embedding.labels[i]) for i in best.tolist()
-        ]
-        return f"like {', '.join(names)}" if names else ""
+        names = ", ".join(map(self._name, best.tolist()))
+        return f"like {names}" if names else ""

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from phcle.arrays import AnyFloats, Floats, Ints
 from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.contexts.family_means import MOST_WITH_FAMILIES, FamilyMeans, Groups
+from phcle.contexts.family_means import MOST_WITH_FAMILIES, FamilyMeans
 from phcle.embedding.held_out import HeldOut, HeldTags
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.messages import links_between
@@ -178,7 +178,7 @@ class _TagFamilies:
         self.presence = presence
         self.means: FamilyMeans | None = None
         if len(embedding) <= MOST_WITH_FAMILIES:
-            groups = Groups.of_contexts(embedding.labels, embedding.contexts)
+            groups = embedding.families
             if groups.steps:
                 rows = np.array([embedding.row_of[x] for x in table.data.labels])
                 self.means = FamilyMeans(table.data.matrix, groups, rows)
@@ -209,7 +209,7 @@ def predictions_of(
 ) -> TablePredictions | None:
     """Return the predictions of a table, also of labels that were added to it.
 
-    Readers of added labels are fitted again, once, from what is stored.
+    Readers of added labels are fitted again, from what is stored.
 
     Parameters
     ----------
@@ -226,11 +226,8 @@ def predictions_of(
     stored = embedding.predictions.get(table.name)
     if stored is None or len(stored) == len(embedding):
         return stored
-    added = embedding.added_predictions
-    if table.name not in added:
-        rows = np.arange(len(stored), len(embedding))
-        added[table.name] = stored.joined(_of_added(embedding, table, stored, rows))
-    return added[table.name]
+    rows = np.arange(len(stored), len(embedding))
+    return stored.joined(_of_added(embedding, table, stored, rows))
 
 
 def _of_added(

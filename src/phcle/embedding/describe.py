@@ -1,28 +1,34 @@
-"""Describe a label or vector by related labels and attributes."""
+"""Describe a label or vector by related labels and attributes, and find it by them.
+
+To find labels that have some attributes and lack others, each label has a probability
+of having each attribute: 0 or 1 where the attribute is observed, the predicted one
+elsewhere. The score of a label is the geometric mean of these probabilities, so that
+many matching attributes cannot outweigh a wrong one.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from phcle.answers import Attribute, Description
+from phcle.answers import Attribute, Description, Related
 from phcle.arrays import Flags, Floats
 from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.embedding.read import Reading, read_predictions, read_vectors
+from phcle.embedding.columns import LIKELY, Reading, Table
+from phcle.errors import OptionError, did_you_mean, some
 
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
 
 
-LIKELY = 0.5
-"""List a prediction with at least this probability, more likely than not, if its odds
-are also twice those of an average label."""
-
 POSSIBLE, RAISED = 0.02, 3.0
 """List a prediction with at least the probability POSSIBLE if it is RAISED times that
-of an average label. Rare attributes are never likely, but may be likelier here."""
+of an average label. Rare attributes are never likely, but may be likelier here. Others
+must be more likely than not, and their odds twice those of an average label."""
 
 WAY = 0.2
 """Without probabilities, list predictions beyond this share of the way from the mean to
@@ -31,6 +37,10 @@ the largest known value. Smaller ones differ little from the mean."""
 CARRIED = 0.8
 """List related labels until they carry this share of the similarity of the k nearest.
 The paper takes this share of the similarity of all labels: that lists hundreds."""
+
+CERTAIN = 0.98
+"""Largest probability used in scores: tables have errors, and a single probability of 0
+would make the score of a label 0."""
 
 
 def describe(
@@ -58,38 +68,33 @@ def describe(
     Description
         What `LabelEmbedding.describe` returns.
     """
-    label = None
+    label = name = None
     if isinstance(label_or_vector, str):
         label = embedding.resolve(label_or_vector)
+        name = embedding.name_of(label)
     vector = embedding.vector_of(label_or_vector)
     observed: list[Attribute] = []
     predicted: list[Attribute] = []
     not_predictable: list[str] = []
-    for context in embedding.predicting:
-        known = (
-            np.full(len(context.columns), np.nan)
-            if label is None
-            else context.observed_row(label)
-        )
-        is_known = ~np.isnan(known)
-        given = Reading(known[None, :])
-        observed += _strongest(context, given, is_known, k, observed=True)
-        found = []
+    for table in embedding.tables.values():
+        context = table.context
+        if label is None:
+            read = Reading.of_vectors(context, vector[None, :])
+        else:
+            read = table.read(np.array([embedding.row_of[label]]))
+        is_known = ~np.isnan(read.known[0])
+        observed += _strongest(Reading(context, read.known, read.known), is_known, k)
+        found: list[Attribute] = []
         if context.weight > 0:
-            if label is None:
-                read = read_vectors(context, vector[None, :])
-            else:
-                rows = np.array([embedding.row_of[label]])
-                read = read_predictions(embedding, context, rows)
             sure = None if read.chance is None else read.chance[0]
-            informative = ~is_known & is_informative(context, read.values[0], sure)
-            informative &= _is_first(context, sure)
-            found = _strongest(context, read, informative, k, observed=False)
+            wanted = ~is_known & _is_informative(context, read.values[0], sure)
+            found = _strongest(read, wanted & _is_first(context, sure), k)
         if not found and not is_known.any():
             not_predictable.append(context.name)
         predicted += found
     return Description(
         label,
+        name,
         _related(embedding, vector if label is None else label, k)
         if has_related
         else (),
@@ -100,24 +105,13 @@ def describe(
     )
 
 
-def is_informative(
+def _is_informative(
     context: PredictingContext, values: Floats, sure: Floats | None
 ) -> Flags:
-    """Tell which predictions are specific to a label rather than true of most labels.
+    """Which predictions are specific to a label rather than true of most labels.
 
-    Parameters
-    ----------
-    context : PredictingContext
-        The context that made the predictions.
-    values : array of shape (..., columns)
-        Predictions, in the user's units.
-    sure : array of the same shape, or None
-        Their probabilities, if the fit predicted gaps.
-
-    Returns
-    -------
-    array of bool
-        Of the same shape.
+    Values are in the user's units: (..., columns). Probabilities are of the same shape;
+    None if the fit predicted nothing.
     """
     if sure is None:
         reach = context.on_fit_scale(context.largest) - context.offset
@@ -129,29 +123,24 @@ def is_informative(
 
 def _related(
     embedding: LabelEmbedding, query: str | npt.ArrayLike, k: int
-) -> tuple[tuple[str, float], ...]:
+) -> tuple[Related, ...]:
     """Those of the k nearest labels that carry most of their total similarity."""
-    near = [(x, s) for x, s in embedding.nearest(query, k=k) if s > 0]
-    total = sum(similarity for _, similarity in near)
-    kept, carried = [], 0.0
-    for label, similarity in near:
-        kept.append((label, similarity))
-        carried += similarity
-        if carried >= CARRIED * total:
-            break
-    return tuple((label, similarity / carried) for label, similarity in kept)
+    (found,) = embedding.neighbours([query], k)
+    near = [x for x in found.neighbours if x.similarity > 0]
+    total = sum(x.similarity for x in near)
+    carried, n_kept = 0.0, 0
+    while n_kept < len(near) and (not n_kept or carried < CARRIED * total):
+        carried += near[n_kept].similarity
+        n_kept += 1
+    return tuple(
+        Related(x.label, x.name, x.similarity / carried, x.similarity, x.percentile)
+        for x in near[:n_kept]
+    )
 
 
-def _strongest(
-    context: PredictingContext,
-    read: Reading,
-    wanted: Flags,
-    k: int,
-    *,
-    observed: bool,
-) -> list[Attribute]:
+def _strongest(read: Reading, wanted: Flags, k: int) -> list[Attribute]:
     """The k values furthest above their column's mean."""
-    values = read.values[0]
+    context, values = read.context, read.values[0]
     above = (context.on_fit_scale(values) - context.offset) / context.scale
     strength = np.where(wanted, above, -np.inf)
     order = np.argsort(-strength, kind="stable")[:k]
@@ -161,24 +150,36 @@ def _strongest(
             context.columns[i],
             float(values[i]),
             float(strength[i]),
-            observed,
-            *_how_sure(context, read, i),
+            *how_sure(read, 0, i),
         )
         for i in order
         if strength[i] > 0
     ]
 
 
-def _how_sure(
-    context: PredictingContext, read: Reading, column: int
+def how_sure(
+    read: Reading, row: int, column: int
 ) -> tuple[float | None, float | None, float | None]:
-    """Confidence of a value, or the interval of a number."""
-    if not context.is_number[column]:
-        sure = None if read.chance is None else float(read.chance[0, column])
+    """Say how sure an attribute is.
+
+    Parameters
+    ----------
+    read : Reading
+        What was predicted.
+    row, column : int
+        The label and the attribute.
+
+    Returns
+    -------
+    tuple of float or None
+        Probability that the label has it, or the ends of the interval of a number.
+    """
+    if not read.context.is_number[column]:
+        sure = None if read.chance is None else float(read.chance[row, column])
         return sure, None, None
-    if read.low is None or read.high is None or np.isnan(read.low[0, column]):
+    if read.low is None or read.high is None or np.isnan(read.low[row, column]):
         return None, None, None
-    return None, float(read.low[0, column]), float(read.high[0, column])
+    return None, float(read.low[row, column]), float(read.high[row, column])
 
 
 def _is_first(context: PredictingContext, chance: Floats | None) -> Flags:
@@ -190,3 +191,176 @@ def _is_first(context: PredictingContext, chance: Floats | None) -> Flags:
                 is_first[field.at] = False
                 is_first[field.at.start + int(chance[field.at].argmax())] = True
     return is_first
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """An attribute that labels shall have, or shall lack.
+
+    Attributes
+    ----------
+    context : str
+        Name of the context.
+    column : str
+        Name of the attribute.
+    present : bool, default True
+        False if labels shall not have it.
+    """
+
+    context: str
+    column: str
+    present: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeChances:
+    """How likely all labels have an attribute.
+
+    Attributes
+    ----------
+    chance : array of shape (labels,)
+        Probability that the label has it; 0 or 1 where it is observed.
+    is_observed : array of bool of shape (labels,)
+        Where that is known.
+    is_clear : array of bool of shape (labels,)
+        Where a prediction is clear enough for `LabelEmbedding.describe` to list it.
+    """
+
+    chance: Floats
+    is_observed: Flags
+    is_clear: Flags
+
+
+@dataclass(frozen=True)
+class Match:
+    """A label, its score, and the probability of each attribute asked for.
+
+    Attributes
+    ----------
+    row : int
+        Row of the label.
+    score : float
+        How well it fits, from 0 to 1.
+    chances : tuple of (float, bool)
+        For each attribute the probability that the label has it, and whether that is
+        observed.
+    """
+
+    row: int
+    score: float
+    chances: tuple[tuple[float, bool], ...]
+
+
+def table_called(embedding: LabelEmbedding, name: str) -> Table:
+    """Return a table of readable attributes by the name of its context.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding to search.
+    name : str
+        Name of the context; an unknown one is refused.
+
+    Returns
+    -------
+    Table
+        The table.
+    """
+    if name not in embedding.tables:
+        raise OptionError(
+            f"no attributes are called {name!r} in this embedding."
+            f"{did_you_mean(name, embedding.tables)} It has "
+            f"{some(embedding.tables) or 'none'}."
+        )
+    return embedding.tables[name]
+
+
+def attribute_chances(table: Table, column: str) -> AttributeChances:
+    """Say how likely all labels have an attribute.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    column : str
+        The attribute: a column of the context; an unknown one is refused.
+
+    Returns
+    -------
+    AttributeChances
+        One for each label.
+    """
+    field = table.context.field_of(column)
+    read = table.read(np.arange(len(table)), field)
+    own = read.context
+    at = own.columns.index(column)
+    known = read.known[:, at]
+    is_observed = ~np.isnan(known)
+    has_it = np.zeros(len(known), dtype=bool)
+    if own.data is not None:
+        least = own.data.matrix.threshold(own.offset)[at]
+        has_it = own.on_fit_scale(read.known)[:, at] > least
+    if read.chance is None:
+        # The fit predicted no gaps: how far from the mean towards the largest value.
+        reach = (own.on_fit_scale(own.largest) - own.offset)[at] or 1.0
+        fitted = own.on_fit_scale(read.values)[:, at]
+        chance = np.nan_to_num(np.clip((fitted - own.offset[at]) / reach, 0, 1))
+    else:
+        chance = read.chance[:, at]
+    is_clear = _is_informative(own, read.values, read.chance)[:, at]
+    return AttributeChances(
+        np.where(is_observed, has_it, chance), is_observed, is_clear & ~is_observed
+    )
+
+
+def find_labels(
+    embedding: LabelEmbedding, wanted: Sequence[Wanted], k: int = 20
+) -> list[Match]:
+    """Find the labels that have some attributes and lack others.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding to search.
+    wanted : sequence of Wanted
+        Attributes that labels shall have or lack.
+    k : int, default 20
+        How many labels to return.
+
+    Returns
+    -------
+    list of Match
+        The k labels of highest score, best first.
+
+    Examples
+    --------
+    >>> from phcle import PHCLE, DescriptiveContext
+    >>> tags = {"cat": ["fur"], "dog": ["fur"], "carp": ["fins"], "eel": ["fins"]}
+    >>> contexts = [DescriptiveContext.from_tags(tags, name="looks")]
+    >>> embedding = PHCLE(dim=2).fit(contexts).embedding_
+    >>> found = find_labels(embedding, [Wanted("looks", "fins")], k=2)
+    >>> [embedding.labels[match.row] for match in found]
+    ['carp', 'eel']
+    """
+    if not wanted:
+        raise OptionError("a search needs an attribute or more. Got none.")
+    found = [
+        attribute_chances(table_called(embedding, x.context), x.column) for x in wanted
+    ]
+    log_score = np.zeros(len(embedding))
+    for each, own in zip(wanted, found, strict=True):
+        right = own.chance if each.present else 1 - own.chance
+        log_score += np.log(np.clip(right, 1 - CERTAIN, CERTAIN))
+    score = np.exp(log_score / len(wanted))
+    rows = np.arange(len(score))
+    if k < len(score):
+        rows = np.flatnonzero(score >= np.partition(score, -k)[-k])
+    rows = rows[np.argsort(-score[rows], kind="stable")[:k]]
+    return [
+        Match(
+            row,
+            float(score[row]),
+            tuple((float(x.chance[row]), bool(x.is_observed[row])) for x in found),
+        )
+        for row in rows.tolist()
+    ]

@@ -5,6 +5,9 @@ balances the contexts: λ3·w is the sum of their negative gradients. So w_a·w_
 over the contexts, and within a context over its columns; within a family, over the
 relatives whose vectors make up a label's centre. The split from the side of a
 and that from the side of b are both exact; their mean is symmetric.
+
+Lines for people have numbers that add up as they are shown: columns of a group add up
+to the group, groups to their context, and contexts to the similarity.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ from phcle.answers import (
     ExplainedContext,
     ExplainedGroup,
     Explanation,
+    ExplanationLine,
+    Named,
     SharedNode,
 )
 from phcle.arrays import Floats
@@ -34,6 +39,12 @@ if TYPE_CHECKING:
 RANKED = ("both", "both_high", "both_low")
 """Groups whose columns are named by how telling they are, see `Reasons.rank`. In the
 others the size of the part decides, whatever its sign."""
+
+DIGITS = 3
+"""Decimals of the parts that are shown. Parts of columns are often below 0.01."""
+
+VISIBLE = 0.5 * 10**-DIGITS
+"""Smaller parts show as zero."""
 
 OF_RELATIVES = ("each_other", "relatives_of_both", "relatives_of_one", "own_data")
 """Groups of a family, of which the largest comes first: relatives of siblings matter to
@@ -80,8 +91,15 @@ def explain(embedding: LabelEmbedding, a: str, b: str, k: int) -> Explanation:
     )
     similarity = float(vectors[0] @ vectors[1]) / size
     rest = similarity - sum(part.part for part in parts)
-    percentile = embedding.percentile_of(similarity)
-    return Explanation(a, b, similarity, percentile, parts, rest)
+    return Explanation(
+        Named(a, embedding.name_of(a)),
+        Named(b, embedding.name_of(b)),
+        similarity,
+        embedding.percentile_of(similarity),
+        parts,
+        rest,
+        _lines(similarity, parts, rest),
+    )
 
 
 def _part(
@@ -137,3 +155,67 @@ def _group(
         len(others),
         float(others.sum()),
     )
+
+
+def _lines(
+    similarity: float, parts: Sequence[ExplainedContext], rest: float
+) -> tuple[ExplanationLine, ...]:
+    """One line for each group that does not show as zero, and the rounding error."""
+    total = round(similarity * 10**DIGITS)
+    *units, unexplained = _rounded([*(x.part for x in parts), rest], total)
+    lines = []
+    for part, unit in zip(parts, units, strict=True):
+        own = _rounded([group.part for group in part.groups], unit)
+        below = [
+            (_shown(own_unit), group.words, _columns(group, own_unit))
+            for group, own_unit in zip(part.groups, own, strict=True)
+            if own_unit or any(abs(x.part) >= VISIBLE for x in group.columns)
+        ]
+        first = _shown(unit), part.context
+        unnamed = "", "" if part.part else "knows neither", ()
+        for shown, words, columns in below or [unnamed]:
+            lines.append(ExplanationLine(*first, shown, words, columns))
+            first = "", ""
+    if unexplained:
+        lines.append(ExplanationLine(_shown(unexplained), "rounding"))
+    return tuple(lines)
+
+
+def _columns(group: ExplainedGroup, unit: int) -> tuple[str, ...]:
+    """The columns of a group that show, and the rest of it; they add up to `unit`."""
+    named = [x for x in group.columns if abs(x.part) >= VISIBLE]
+    if not named and group.group.startswith("both"):
+        named = list(group.columns)  # what both have is of interest even so
+    if not named:
+        noun = "relative" if group.group.startswith("relatives") else "column"
+        if group.group == "both":  # nodes above most labels, which have no names here
+            noun = "general column"
+        return (f"{group.size:,} {noun}" + "s" * (group.size > 1),)
+    names = [x.name for x in named]
+    parts = [x.part for x in named]
+    n_others = group.size - len(named)
+    if n_others:
+        names.append(f"… and {n_others:,} other" + "s" * (n_others > 1))
+        parts.append(group.part - sum(parts))
+    shown = map(_shown, _rounded(parts, unit))
+    return tuple(f"{x} {y}" for x, y in zip(names, shown, strict=True))
+
+
+def _rounded(parts: Sequence[float], total: int) -> list[int]:
+    """Round parts to units so that they add up to the total.
+
+    Each part is rounded down; those that lost most get the missing units. If parts do
+    not add up to about the total, all of them change.
+    """
+    if not parts:
+        return []
+    exact = np.array(parts) * 10**DIGITS
+    units = np.floor(exact)
+    each, missing = divmod(total - int(units.sum()), len(parts))
+    units += each
+    units[np.argsort(units - exact, kind="stable")[:missing]] += 1
+    return [int(unit) for unit in units]
+
+
+def _shown(unit: int) -> str:
+    return f"{unit / 10**DIGITS:+.{DIGITS}f}"

@@ -1,48 +1,274 @@
-"""Write embeddings in the file formats of other tools.
+"""Write tables of any rows, and embeddings in the file formats of other tools.
 
-Each format is one short function. What a format cannot hold is refused or changed as
-documented, never dropped silently: words of word2vec cannot contain spaces, so these
-become underscores, and it is an error if two labels would then be the same.
+`write_table` is the one writer of CSV, TSV, JSON and Parquet files. Rows are written as
+they come, so a file of any length needs little memory, and a file is complete or not
+there.
+
+What a format cannot hold is refused or changed as documented, never dropped silently:
+words of word2vec cannot contain spaces, so these become underscores, and it is an error
+if two labels would then be the same.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import BackendError, ContextError, OptionError, did_you_mean
+from phcle.answers import Cell, as_json
+from phcle.embedding.cell_texts import probabilities_text, value_text
+from phcle.errors import BackendError, ContextError, OptionError, check_choice
 from phcle.files.atomic import write_whole
 from phcle.files.container import write_tensors
 from phcle.files.csv_text import csv_lines
 from phcle.optional_imports import import_optional
 
+if TYPE_CHECKING:
+    from phcle.embedding.label_embedding import LabelEmbedding
 
-@dataclass(frozen=True)
-class Format:
-    """A file format of other tools.
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
-    Attributes
+ENDINGS = (*DELIMITERS, ".parquet", ".json", ".jsonl")
+"""Endings of tables."""
+
+COLUMNS = ("label", "column", "value", "confidence", "low", "high", "family", "why")
+"""Columns of a table of completed cells."""
+
+CHANCES = ("confidence", "chance")
+"""Fields of a cell that are probabilities."""
+
+NUMBERS = (*CHANCES, "low", "high", "draw")
+"""Fields of a cell that hold nothing but numbers."""
+
+BATCH = 50_000
+"""Rows that a Parquet file gets at a time."""
+
+
+def check_ending(path: Path, endings: Sequence[str] = ENDINGS) -> str:
+    """Refuse a path whose ending is not that of a known format.
+
+    Parameters
     ----------
-    write : callable
-        Writes an embedding to a path.
-    endings : tuple of str
-        Endings of file names that choose this format.
-    help : str
-        What the format is for, in a few words.
-    """
+    path : Path
+        The file to write.
+    endings : sequence of str, optional
+        Endings that are allowed; by default those of all tables.
 
-    write: Callable[[LabelEmbedding, Path], None]
-    endings: tuple[str, ...]
-    help: str
+    Returns
+    -------
+    str
+        Its ending in lower case.
+    """
+    ending = path.suffix.lower()
+    if ending not in endings:
+        raise OptionError(
+            f"{path}: the ending must be one of {', '.join(endings)}. "
+            f"Got {path.suffix!r} instead."
+        )
+    return ending
+
+
+def write_table(
+    path: Path,
+    titles: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    ending: str | None = None,
+    types: Mapping[str, Any] = MappingProxyType({}),
+) -> int:
+    """Write rows to a file, complete or not at all.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    titles : sequence of str
+        Titles of the columns.
+    rows : iterable of sequence
+        The rows; None is an empty cell.
+    ending : str, optional
+        One of `ENDINGS`, in place of that of the path.
+    types : mapping from str to pyarrow.DataType, optional
+        Types of columns of a Parquet file that hold no texts.
+
+    Returns
+    -------
+    int
+        Number of rows.
+    """
+    ending = check_ending(path) if ending is None else ending
+    n_rows = 0
+
+    def counted() -> Iterator[Sequence[Any]]:
+        nonlocal n_rows
+        for row in rows:
+            n_rows += 1
+            yield row
+
+    with write_whole(path) as temporary:
+        if ending == ".parquet":
+            _write_parquet(temporary, titles, counted(), types)
+        else:
+            with temporary.open("w", encoding="utf-8", newline="") as file:
+                file.writelines(table_text(ending, titles, counted()))
+    return n_rows
+
+
+def table_text(
+    ending: str, titles: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> Iterator[str]:
+    """Write rows as text, piece by piece.
+
+    Parameters
+    ----------
+    ending : {".csv", ".tsv", ".json", ".jsonl"}
+        The format.
+    titles : sequence of str
+        Titles of the columns.
+    rows : iterable of sequence
+        The rows.
+
+    Yields
+    ------
+    str
+        The pieces. Every row has a line.
+    """
+    if ending in DELIMITERS:
+        yield from csv_lines(chain([titles], rows), DELIMITERS[ending])
+        return
+    objects = (
+        json.dumps(dict(zip(titles, row, strict=True)), ensure_ascii=False)
+        for row in rows
+    )
+    if ending == ".jsonl":
+        yield from (f"{line}\n" for line in objects)
+        return
+    start = "[\n"
+    for line in objects:
+        yield f"{start}{line}"
+        start = ",\n"
+    yield "[]\n" if start == "[\n" else "\n]\n"
+
+
+def _write_parquet(
+    path: Path,
+    titles: Sequence[str],
+    rows: Iterator[Sequence[Any]],
+    types: Mapping[str, Any],
+) -> None:
+    pq = import_optional("pyarrow.parquet", extra="parquet", purpose="a Parquet file")
+    import pyarrow as pa
+
+    schema = pa.schema((title, types.get(title, pa.string())) for title in titles)
+    with pq.ParquetWriter(path, schema) as writer:
+        while batch := list(islice(rows, BATCH)):
+            columns = zip(*batch, strict=True)
+            arrays = [
+                pa.array(column, field.type)
+                for column, field in zip(columns, schema, strict=True)
+            ]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+
+
+def write_cells(
+    cells: Iterable[Cell], path: Path, titles: Sequence[str] = COLUMNS
+) -> int:
+    """Write cells to a file, one row a cell, complete or not at all.
+
+    Parameters
+    ----------
+    cells : iterable of Cell
+        The cells.
+    path : Path
+        The file; its ending is the format: .csv, .tsv, .parquet, .json or .jsonl.
+    titles : sequence of str, optional
+        Fields of the cells to write; by default those of completed cells without
+        probabilities of all values. JSON has the context, too.
+
+    Returns
+    -------
+    int
+        Number of cells.
+    """
+    ending = check_ending(path)
+    if ending in DELIMITERS:
+        return write_table(path, titles, (cell_texts(cell, titles) for cell in cells))
+    if ending != ".parquet":
+        return write_table(path, *json_of_cells(cells, titles))
+    import_optional("pyarrow", extra="parquet", purpose="a Parquet file")
+    import pyarrow as pa
+
+    types = {**dict.fromkeys(NUMBERS, pa.float64()), "draw": pa.int64()}
+    rows = ([_in_parquet(cell, title) for title in titles] for cell in cells)
+    return write_table(path, titles, rows, types=types)
+
+
+def json_of_cells(
+    cells: Iterable[Cell], titles: Sequence[str] = COLUMNS
+) -> tuple[list[str], Iterator[list[Any]]]:
+    """Turn cells into what JSON says of them, for `write_table` and `table_text`.
+
+    Parameters
+    ----------
+    cells : iterable of Cell
+        The cells.
+    titles : sequence of str, optional
+        Fields of the cells, besides the context.
+
+    Returns
+    -------
+    titles : list of str
+        The fields, with the context.
+    rows : iterator of list
+        The cells.
+    """
+    every = [titles[0], "context", *titles[1:]]
+    return every, ([as_json(getattr(cell, x)) for x in every] for cell in cells)
+
+
+def cell_texts(cell: Any, titles: Sequence[str] = COLUMNS) -> list[str]:
+    """Write a cell as texts for a table that people read.
+
+    Parameters
+    ----------
+    cell : Cell
+        The cell.
+    titles : sequence of str, optional
+        Fields of the cell.
+
+    Returns
+    -------
+    list of str
+        A text for each field.
+    """
+    return [TEXTS.get(title, value_text)(getattr(cell, title)) for title in titles]
+
+
+def _in_parquet(cell: Any, title: str) -> str | float | None:
+    """Values are texts, because a column has one type; numbers have all digits."""
+    value: str | float | None = getattr(cell, title)
+    if value is None or title in NUMBERS:
+        return value
+    if isinstance(value, float):
+        return repr(value)
+    return TEXTS.get(title, value_text)(value)
+
+
+def _chance_text(chance: float | None) -> str:
+    return "" if chance is None else f"{chance:.3f}"
+
+
+TEXTS: dict[str, Callable[[Any], str]] = {
+    **dict.fromkeys(CHANCES, _chance_text),
+    "probabilities": probabilities_text,
+}
+"""How fields are written that are no values."""
 
 
 def export(
@@ -62,6 +288,7 @@ def export(
     Examples
     --------
     >>> import tempfile
+    >>> from phcle import LabelEmbedding
     >>> path = Path(tempfile.mkdtemp()) / "pets.vec"
     >>> pets = LabelEmbedding(("cat", "dog"), np.array([[1.0, 0.5], [0.0, 2.0]]))
     >>> export(pets, path)
@@ -72,7 +299,7 @@ def export(
     <BLANKLINE>
     """
     path = Path(path)
-    FORMATS[format_of(path, format)].write(embedding, path)
+    FORMATS[format_of(path, format)](embedding, path)
 
 
 def format_of(path: Path, format: str | None, others: tuple[str, ...] = ()) -> str:
@@ -93,36 +320,18 @@ def format_of(path: Path, format: str | None, others: tuple[str, ...] = ()) -> s
         A key of `FORMATS`.
     """
     if format is not None:
-        if format not in FORMATS:
-            there = (*FORMATS, *others)
-            raise OptionError(
-                f"the format must be one of {', '.join(there)}. "
-                f"Got {format!r} instead.{did_you_mean(format, there)}"
-            )
+        check_choice("the format", format, (*FORMATS, *others))
         return format
-    for name, known in FORMATS.items():
-        if path.suffix.lower() in known.endings:
-            return name
-    endings = ", ".join(x for known in FORMATS.values() for x in known.endings)
-    raise OptionError(
-        f"{path}: no format has the ending {path.suffix!r}; give one of {endings}, or "
-        "name the format."
-    )
+    if path.suffix.lower() not in FORMAT_OF:
+        raise OptionError(
+            f"{path}: no format has the ending {path.suffix!r}; give one of "
+            f"{', '.join(FORMAT_OF)}, or name the format."
+        )
+    return FORMAT_OF[path.suffix.lower()]
 
 
-def words_of(embedding: LabelEmbedding) -> tuple[str, ...]:
-    """Replace white space in labels by underscores, as word2vec files need.
-
-    Parameters
-    ----------
-    embedding : LabelEmbedding
-        The labels.
-
-    Returns
-    -------
-    tuple of str
-        Different words, in the order of the labels.
-    """
+def _words(embedding: LabelEmbedding) -> tuple[str, ...]:
+    """Labels with underscores for white space, which word2vec files cannot hold."""
     words: dict[str, str] = {}
     for label in embedding.labels:
         word = re.sub(r"\s", "_", label)
@@ -142,8 +351,8 @@ def _write_word2vec(embedding: LabelEmbedding, path: Path) -> None:
         temporary.open("w", encoding="utf-8", newline="\n") as file,
     ):
         file.write(f"{len(embedding)} {embedding.dim}\n")
-        for word, vector in zip(words_of(embedding), embedding.vectors, strict=True):
-            file.write(f"{word} {_numbers(vector, ' ')}\n")
+        for word, vector in zip(_words(embedding), embedding.vectors, strict=True):
+            file.write(f"{word} {' '.join(map(str, vector.tolist()))}\n")
 
 
 def _write_npz(embedding: LabelEmbedding, path: Path) -> None:
@@ -157,29 +366,19 @@ def _write_npz(embedding: LabelEmbedding, path: Path) -> None:
 
 
 def _write_csv(embedding: LabelEmbedding, path: Path) -> None:
-    header = ["label", "name", *column_names(embedding.dim)]
     rows = ([label, name, *vector.tolist()] for label, name, vector in _rows(embedding))
-    with (
-        write_whole(path) as temporary,
-        temporary.open("w", encoding="utf-8", newline="") as file,
-    ):
-        file.writelines(csv_lines(chain([header], rows)))
+    titles = ["label", "name", *(f"x{i}" for i in range(embedding.dim))]
+    write_table(path, titles, rows, ending=".csv")
 
 
-def _write_parquet(embedding: LabelEmbedding, path: Path) -> None:
-    pq = import_optional("pyarrow.parquet", extra="parquet", purpose="a Parquet file")
+def _write_vectors(embedding: LabelEmbedding, path: Path) -> None:
+    import_optional("pyarrow", extra="parquet", purpose="a Parquet file")
     import pyarrow as pa
 
-    flat = pa.array(np.ascontiguousarray(embedding.vectors).ravel())
-    table = pa.table(
-        {
-            "label": list(embedding.labels),
-            "name": _names(embedding),
-            "vector": pa.FixedSizeListArray.from_arrays(flat, embedding.dim),
-        }
-    )
-    with write_whole(path) as temporary:
-        pq.write_table(table, temporary)
+    number = pa.from_numpy_dtype(embedding.vectors.dtype)
+    types = {"vector": pa.list_(number, embedding.dim)}
+    titles = ("label", "name", "vector")
+    write_table(path, titles, _rows(embedding), ending=".parquet", types=types)
 
 
 def _write_safetensors(embedding: LabelEmbedding, path: Path) -> None:
@@ -192,11 +391,6 @@ def _write_safetensors(embedding: LabelEmbedding, path: Path) -> None:
     write_tensors(path, tensors, metadata)
 
 
-def _numbers(vector: Any, separator: str) -> str:
-    """Join numbers with enough digits to read back the same bits."""
-    return separator.join(map(str, vector.tolist()))
-
-
 def _names(embedding: LabelEmbedding) -> list[str]:
     return [embedding.name_of(label) for label in embedding.labels]
 
@@ -205,44 +399,25 @@ def _rows(embedding: LabelEmbedding) -> Any:
     return zip(embedding.labels, _names(embedding), embedding.vectors, strict=True)
 
 
-FORMATS: Mapping[str, Format] = MappingProxyType(
+FORMATS: Mapping[str, Callable[[LabelEmbedding, Path], None]] = MappingProxyType(
     {
-        "word2vec": Format(
-            _write_word2vec, (".txt", ".vec"), "text for gensim, GloVe's tools, …"
-        ),
-        "npz": Format(_write_npz, (".npz",), "NumPy: labels, names, vectors"),
-        "csv": Format(_write_csv, (".csv",), "a row per label for any table tool"),
-        "parquet": Format(
-            _write_parquet,
-            (".parquet",),
-            "label, name, vector; for data frames and Embedding Atlas",
-        ),
-        "safetensors": Format(
-            _write_safetensors, (".safetensors",), "`weight` for PyTorch's nn.Embedding"
-        ),
+        "word2vec": _write_word2vec,
+        "npz": _write_npz,
+        "csv": _write_csv,
+        "parquet": _write_vectors,
+        "safetensors": _write_safetensors,
     }
 )
-"""All formats by name."""
+"""Writers of all formats by name."""
 
+FORMAT_OF = {
+    **dict.fromkeys((".txt", ".vec"), "word2vec"),
+    **{f".{name}": name for name in FORMATS if name != "word2vec"},
+}
+"""Formats by the ending of the file."""
 
 LIBRARIES = {"pandas": "frames", "polars": "", "pyarrow": "parquet"}
 """Libraries of data frames, with the extra of phcle that installs each, if any."""
-
-
-def column_names(dim: int) -> list[str]:
-    """Name the dimensions in data frames and tables.
-
-    Parameters
-    ----------
-    dim : int
-        Number of dimensions.
-
-    Returns
-    -------
-    list of str
-        Such as "x0", "x1", ….
-    """
-    return [f"x{i}" for i in range(dim)]
 
 
 def embedding_frame(embedding: LabelEmbedding, library: str) -> Any:
@@ -266,18 +441,15 @@ def embedding_frame(embedding: LabelEmbedding, library: str) -> Any:
         )
     import narwhals as nw
 
-    backend: Any = library
-    columns = column_names(embedding.dim)
-    cells: dict[str, Any] = dict(
-        zip(columns, np.ascontiguousarray(embedding.vectors.T), strict=True)
-    )
+    columns = np.ascontiguousarray(embedding.vectors.T)
+    cells: dict[str, Any] = {f"x{i}": column for i, column in enumerate(columns)}
     try:
         if library == "pandas":
             import pandas as pd
 
-            index = pd.Index(embedding.labels, name="label")
-            return pd.DataFrame(cells, index=index)
+            return pd.DataFrame(cells, index=pd.Index(embedding.labels, name="label"))
         table = {"label": list(embedding.labels), **cells}
+        backend: Any = library
         return nw.from_dict(table, backend=backend).to_native()
     except ImportError as error:
         extra = LIBRARIES[library]

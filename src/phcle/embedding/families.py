@@ -14,17 +14,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.arrays import Flags, Floats, Ints
+from phcle.arrays import Floats, Ints
 from phcle.contexts.family_means import Groups
 
 LEVELS = 3
 """Nearest levels of a hierarchy whose plain means readers are given."""
 
-PRIOR = 1.5
-"""Variance within groups over that between them, as long as nothing is known of it."""
-
-LEAST, MOST = 0.3, 20.0
-"""Bounds of the number of labels that the level above counts for."""
+PULLS = (0.3, 1.0, 3.0, 10.0)
+"""How many labels the level above may count for; known cells choose, by column."""
 
 Singles = npt.NDArray[np.float32]
 
@@ -62,43 +59,35 @@ def family_says(values: Floats, groups: Groups, rows: Ints, fold: Ints) -> Famil
     Family
         What the families say.
     """
+    if not groups.steps:
+        return Family(np.zeros(values.shape, np.float32), [])
     known = ~np.isnan(values)
     filled = np.where(known, values, 0.0)
-    shape = values.shape
-    if not groups.steps:
-        return Family(np.zeros(shape, np.float32), [])
     above = sp.csr_array(sum(groups.steps[1:], start=groups.steps[0]).T)
-    pull = _pull(filled, known, groups.steps[0])
-    every = np.arange(shape[0])
-    shrunk, levels = _means(above @ filled, above @ known, groups, every, pull)
+    # Sums and counts of all groups without each fold, and with every label.
+    left: list[tuple[Ints, Any, Any]] = []
     for number in range(int(fold.max(initial=-1)) + 1):
         own = rows[fold == number]
         part = sp.csr_array(above[:, own])
         sums = above @ filled - part @ filled[own]
-        counts = above @ known - part @ known[own]
-        shrunk[own], parts = _means(sums, counts, groups, own, pull)
+        left.append((own, sums, above @ known - part @ known[own]))
+    errors = np.zeros((len(PULLS), values.shape[1]))
+    for error, pull in zip(errors, PULLS, strict=True):
+        for own, sums, counts in left:
+            said, _ = _means(sums, counts, groups, own, pull)
+            error += (known[own] * (said - filled[own]) ** 2).sum(axis=0)
+    pulls = np.array(PULLS)[errors.argmin(axis=0)]
+    every = np.arange(len(values))
+    shrunk, levels = _means(above @ filled, above @ known, groups, every, pulls)
+    for own, sums, counts in left:
+        shrunk[own], parts = _means(sums, counts, groups, own, pulls)
         for level, each in zip(levels, parts, strict=True):
             level[own] = each
     return Family(shrunk, levels)
 
 
-def _pull(filled: Floats, known: Flags, nearest: sp.csr_array) -> Floats:
-    """How many labels the level above counts for, by each column's own variances."""
-    inside = sp.csr_array(nearest.T)
-    counts = inside @ known.astype(np.float64)
-    sums = inside @ filled
-    squares = inside @ filled**2
-    total = (filled**2).sum(0) / np.maximum(known.sum(0), 1)
-    free = np.maximum(counts - 1, 0).sum(0)
-    left = (squares - sums**2 / np.maximum(counts, 1)).sum(0)
-    within = left / np.maximum(free, 1)
-    between = np.maximum(total - within, 0.05 * total)
-    ratio = np.where(free > 0, within / np.maximum(between, 1e-12), PRIOR)
-    return np.asarray(np.clip(np.sqrt(PRIOR * ratio), LEAST, MOST))
-
-
 def _means(
-    sums: Any, counts: Any, groups: Groups, labels: Ints, pull: Floats
+    sums: Any, counts: Any, groups: Groups, labels: Ints, pull: Floats | float
 ) -> tuple[Singles, list[Singles]]:
     """Shrunk means, from the farthest group down, and the plain ones of the nearest."""
     shrunk = np.zeros((len(labels), sums.shape[1]))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
@@ -12,34 +13,24 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from phcle.answers import Completion, Description, Explanation
-from phcle.arrays import AnyFloats, Floats
+from phcle.answers import Completion, Description, Explanation, Nearest, Neighbour
+from phcle.arrays import AnyFloats
 from phcle.contexts.base.fitted_context import FittedContext
 from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.contexts.labels import (
-    as_labels,
-    as_names,
-    index_of,
-    listed,
-    match_key,
-    normal,
-)
-from phcle.embedding.cosine_search import (
-    check_count,
-    cosines_of_pairs,
-    nearest_rows,
-    unit_rows,
-)
-from phcle.embedding.describe import describe
-from phcle.embedding.explain import explain
-from phcle.errors import ContextError, UnknownLabelError, did_you_mean, some
+from phcle.contexts.labels import as_labels, as_names, index_of, listed, normal
+from phcle.embedding.labels import Labels
+from phcle.embedding.search import Found, Search, check_count, nearest_rows, unit_rows
+from phcle.errors import ContextError, some
 
 if TYPE_CHECKING:
+    from phcle import answers
+    from phcle.contexts.family_means import Groups
+    from phcle.contexts.relational.taxonomy import Hierarchy
+    from phcle.embedding.columns import Table
     from phcle.embedding.predictions import TablePredictions
 
-SAME_COSINE = 1e-6
-"""Cosines that differ by less are equal: siblings with one vector have a cosine of 1 up
-to rounding in single precision."""
+SHOWN_LABELS = 8
+"""Most labels that a notebook shows, so that they fit on one line."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,9 +124,20 @@ class LabelEmbedding:
         )
 
     def _repr_html_(self) -> str:
-        from phcle.embedding.html import embedding_html
-
-        return embedding_html(self)
+        shown = [self.name_of(label) for label in self.labels[:SHOWN_LABELS]]
+        shown += ["…"] if len(self) > SHOWN_LABELS else []
+        rows = [("context", "labels", "columns", "weight")]
+        for x in self.contexts:
+            n_known = len(set(x.observed_labels))
+            numbers = (f"{n_known:,}", f"{len(x.columns):,}", f"{x.weight:.3g}")
+            rows.append((x.name, *numbers))
+        lines = ("".join(f"<td>{escape(x)}</td>" for x in row) for row in rows)
+        table = "".join(f"<tr>{line}</tr>" for line in lines)
+        return (
+            f"<div><p><b>LabelEmbedding</b>: {len(self):,} labels × {self.dim} "
+            f"dimensions<br>{escape(', '.join(shown))}</p>"
+            + (f"<table>{table}</table></div>" if self.contexts else "</div>")
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the fields, but not what was computed from them."""
@@ -148,10 +150,10 @@ class LabelEmbedding:
         return iter(self.labels)
 
     def __contains__(self, label: object) -> bool:
-        return isinstance(label, str) and normal(label) in self._index
+        return isinstance(label, str) and normal(label) in self.row_of
 
     def __getitem__(self, label: str) -> AnyFloats:
-        return np.asarray(self.vectors[self._index[self.resolve(label)]])
+        return np.asarray(self.vectors[self.row_of[self.resolve(label)]])
 
     @property
     def dim(self) -> int:
@@ -159,23 +161,50 @@ class LabelEmbedding:
         return int(self.vectors.shape[1])
 
     @cached_property
-    def _index(self) -> Mapping[str, int]:
-        return index_of(self.labels)
+    def called(self) -> Labels:
+        """The labels by id, readable name and other spelling."""
+        return Labels(self.labels, self.names, self.spellings)
 
-    @property
+    def nodes(self, hierarchy: Hierarchy) -> Labels:
+        """Return the nodes of a taxonomy by id, readable name and other spelling.
+
+        Parameters
+        ----------
+        hierarchy : Hierarchy
+            The taxonomy.
+
+        Returns
+        -------
+        Labels
+            The nodes.
+        """
+        return Labels(
+            hierarchy.nodes,
+            self.names,
+            self.spellings,
+            noun="nodes",
+            missing="{!r} is not in the taxonomy.",
+        )
+
+    @cached_property
     def row_of(self) -> Mapping[str, int]:
         """Row of each label in `vectors`."""
-        return MappingProxyType(self._index)
+        return MappingProxyType(self.called.index)
 
     @cached_property
-    def _by_name(self) -> dict[str, list[str]]:
-        """Labels by readable name, in any case, spacing and Unicode form."""
-        return _grouped(self.labels, self.name_of)
+    def search(self) -> Search:
+        """The search for the nearest labels."""
+        return Search(self.vectors)
 
     @cached_property
-    def _by_key(self) -> dict[str, list[str]]:
-        """Labels by what spellings of them have in common."""
-        return _grouped(self.labels, str)
+    def tables(self) -> Mapping[str, Table]:
+        """Contexts that predict columns, by name: known and predicted cells."""
+        from phcle.embedding.columns import Table
+
+        added = self.base is not None and not self.is_within_base
+        whole = self.with_base if added else self
+        first = len(whole) - len(self)
+        return {x.name: Table(whole, x, first) for x in whole.predicting}
 
     @cached_property
     def with_base(self) -> LabelEmbedding:
@@ -188,19 +217,16 @@ class LabelEmbedding:
         return self.base is not None and any(x in self.base for x in self.labels)
 
     @cached_property
-    def added_predictions(self) -> dict[str, TablePredictions]:
-        """Predictions of tables to which labels were added, found when asked for."""
-        return {}
+    def families(self) -> Groups:
+        """Groups of the hierarchies, which tell the family of each label."""
+        from phcle.contexts.family_means import Groups
 
-    @cached_property
+        return Groups.of_contexts(self.labels, self.contexts)
+
+    @property
     def unit_vectors(self) -> AnyFloats:
         """Vectors scaled to length one; a zero vector stays zero."""
-        return unit_rows(self.vectors)
-
-    @cached_property
-    def pair_cosines(self) -> Floats:
-        """Cosines of all pairs of labels in ascending order; a fixed sample of many."""
-        return cosines_of_pairs(self.vectors)
+        return self.search.units
 
     @property
     def predicting(self) -> tuple[PredictingContext, ...]:
@@ -223,27 +249,10 @@ class LabelEmbedding:
         """
         return self.names.get(label, label)
 
-    def labels_called(self, text: str) -> tuple[str, ...]:
-        """Find labels by id or by readable name.
-
-        Parameters
-        ----------
-        text : str
-            An id, or a name in upper or lower case.
-
-        Returns
-        -------
-        tuple of str
-            The label with this id, or else all labels with this name. It may be empty.
-        """
-        text = normal(str(text))
-        own = self._known_as(text)
-        return tuple(self._by_name.get(match_key(text), ())) if own is None else (own,)
-
     def label_spelled(self, text: str) -> str | None:
         """Find the label that another file may spell differently.
 
-        Readable names are not searched; see `labels_called`.
+        Readable names are not searched; see `resolve`.
 
         Parameters
         ----------
@@ -262,17 +271,7 @@ class LabelEmbedding:
         >>> pets.label_spelled("CAT")
         'Cat'
         """
-        text = normal(text)
-        own = self._known_as(text)
-        if own is not None:
-            return own
-        found = self._by_key.get(match_key(text), [])
-        return found[0] if len(found) == 1 else None
-
-    def _known_as(self, text: str) -> str | None:
-        """The label with this id, or with this other spelling that the fit joined."""
-        label = text if text in self._index else self.spellings.get(text)
-        return label if label in self._index else None
+        return self.called.spelled(text)
 
     def resolve(self, label: str) -> str:
         """Find the one label that an id or a readable name means.
@@ -290,21 +289,10 @@ class LabelEmbedding:
         Raises
         ------
         UnknownLabelError
-            If there is no such label, or if several labels have this name.
+            If there is no such label, or if several labels have this name. It suggests
+            others.
         """
-        found = self.labels_called(label)
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise UnknownLabelError(
-                f"{label!r} is the name of {len(found)} labels: {some(found)}; "
-                "use the id."
-            )
-        known = [self.name_of(x) for x in self.labels]
-        raise UnknownLabelError(
-            f"no label {label!r} in this embedding."
-            f"{did_you_mean(str(label), [*known, *self.labels])}"
-        )
+        return self.called.resolve(label)
 
     def vector_of(self, label_or_vector: str | npt.ArrayLike) -> AnyFloats:
         """Return the vector of a label, or check a given vector.
@@ -390,17 +378,82 @@ class LabelEmbedding:
         list of list of (str, float)
             For each query what `nearest` returns.
         """
-        vectors, own = self.queries_of(queries, k)
-        labels, units = self.labels, self.unit_vectors
-        if among is not None:
-            labels = tuple(dict.fromkeys(map(self.resolve, _no_text(among))))
-            units = units[[self._index[label] for label in labels]]
-        position = self._index if among is None else index_of(labels)
-        rows = [None if label is None else position.get(label) for label in own]
         return [
-            [(labels[i], float(s)) for i, s in zip(*found, strict=True)]
-            for found in nearest_rows(units, vectors, k, own=rows)
+            [(self.labels[i], float(s)) for i, s in zip(*found, strict=True)]
+            for _, found in self._found(queries, k, among)
         ]
+
+    def neighbours(
+        self,
+        queries: Iterable[str | npt.ArrayLike],
+        k: int = 10,
+        *,
+        among: Iterable[str] | None = None,
+    ) -> list[Nearest]:
+        """Find the most similar labels with their names, and how unusual that is.
+
+        Parameters
+        ----------
+        queries : iterable of str or array of shape (dim,)
+            Labels, readable names or vectors.
+        k : int, default 10
+            How many labels to return for each query.
+        among : iterable of str, optional
+            Labels to search. By default all labels are searched.
+
+        Returns
+        -------
+        list of Nearest
+            For each query its most similar labels, best first.
+
+        Examples
+        --------
+        >>> vectors = np.array([[1.0, 0.0], [0.6, 0.8]])
+        >>> pets = LabelEmbedding(("c", "d"), vectors, names={"d": "dog"})
+        >>> pets.neighbours(["c"])[0].neighbours[0].name
+        'dog'
+        """
+        return [
+            Nearest(
+                label,
+                "" if label is None else self.name_of(label),
+                tuple(self._neighbour(*x) for x in zip(*found, strict=True)),
+            )
+            for label, found in self._found(queries, k, among)
+        ]
+
+    def _neighbour(self, row: int, cosine: float) -> Neighbour:
+        label = self.labels[row]
+        cosine = float(cosine)
+        return Neighbour(label, self.name_of(label), cosine, self.percentile_of(cosine))
+
+    def _found(
+        self,
+        queries: Iterable[str | npt.ArrayLike],
+        k: int,
+        among: Iterable[str] | None,
+    ) -> Iterator[tuple[str | None, Found]]:
+        """The label of each query, if it is one, and the rows nearest to it."""
+        check_count(k)
+        given = list(_no_text(queries))
+        own = [self.resolve(x) if isinstance(x, str) else None for x in given]
+        rows = [None if label is None else self.row_of[label] for label in own]
+        if among is None and self.search.holds(k) and None not in rows:
+            yield from zip(own, self.search.of_rows(cast(Any, rows), k), strict=True)
+            return
+        vectors = np.empty((len(given), self.dim))
+        for i, (label, query) in enumerate(zip(own, given, strict=True)):
+            vectors[i] = self.vector_of(query if label is None else label)
+        units = self.unit_vectors
+        if among is not None:
+            chosen = list(dict.fromkeys(map(self.resolve, _no_text(among))))
+            every = np.array([self.row_of[label] for label in chosen], dtype=np.int64)
+            position = index_of(chosen)
+            rows = [None if label is None else position.get(label) for label in own]
+            units = units[every]
+        found = nearest_rows(units, unit_rows(vectors), k, own=rows)
+        for label, (near, cosines) in zip(own, found, strict=True):
+            yield label, (near if among is None else every[near], cosines)
 
     def percentile_of(self, cosine: float) -> float:
         """Say how unusual a cosine is among the pairs of labels of this embedding.
@@ -428,35 +481,7 @@ class LabelEmbedding:
         >>> round(pets.percentile_of(0.7))  # cosines of the pairs are 0, 0.6 and 0.8
         67
         """
-        below = np.searchsorted(self.pair_cosines, cosine - SAME_COSINE)
-        return float(100 * below / max(len(self.pair_cosines), 1))
-
-    def queries_of(
-        self, queries: Iterable[str | npt.ArrayLike], k: int
-    ) -> tuple[AnyFloats, list[str | None]]:
-        """Check queries and convert them to vectors of length one.
-
-        Parameters
-        ----------
-        queries : iterable of str or array of shape (dim,)
-            Labels, readable names or vectors.
-        k : int
-            How many neighbours are wanted; it must be 1 or more.
-
-        Returns
-        -------
-        vectors : array of shape (queries, dim)
-            The vectors, each of length one.
-        own : list of str or None
-            For each query its label; None if it was a vector.
-        """
-        check_count(k)
-        given = list(_no_text(queries))
-        own = [self.resolve(x) if isinstance(x, str) else None for x in given]
-        vectors = np.empty((len(given), self.dim))
-        for i, (label, query) in enumerate(zip(own, given, strict=True)):
-            vectors[i] = self.vector_of(query if label is None else label)
-        return unit_rows(vectors), own
+        return self.search.percentile(cosine)
 
     def describe(self, label_or_vector: str | npt.ArrayLike, k: int = 6) -> Description:
         """Describe a label or vector by related labels and by attributes.
@@ -483,6 +508,8 @@ class LabelEmbedding:
         >>> sorted(attribute.name for attribute in found.observed)
         ['fur', 'tail']
         """
+        from phcle.embedding.describe import describe
+
         check_count(k)
         return describe(self, label_or_vector, k)
 
@@ -514,6 +541,8 @@ class LabelEmbedding:
         >>> [(group.words, group.size) for group in part.groups]
         [('both have', 2), ('neither has', 1)]
         """
+        from phcle.embedding.explain import explain
+
         check_count(k)
         return explain(self, self.resolve(a), self.resolve(b), k)
 
@@ -570,14 +599,10 @@ class LabelEmbedding:
         >>> [(cell.label, cell.column, round(cell.value)) for cell in found.cells]
         [('animal 19', 'wings', 2)]
         """
-        from phcle.embedding.complete import (
-            completable,
-            completed_cells,
-            warn_of_unpredicted,
-        )
+        from phcle.embedding.complete import completed_cells, warn_of_unpredicted
 
         contexts = None if contexts is None else tuple(listed(contexts))
-        warn_of_unpredicted(self, completable(self, contexts))
+        warn_of_unpredicted(self, contexts)
         cells = completed_cells(
             self,
             labels=labels,
@@ -590,6 +615,32 @@ class LabelEmbedding:
             seed=seed,
         )
         return Completion(tuple(cells))
+
+    def groups(self, n: int = 8, labels: Iterable[str] | None = None) -> answers.Groups:
+        """Group similar labels.
+
+        Parameters
+        ----------
+        n : int, default 8
+            Number of groups.
+        labels : iterable of str, optional
+            Labels or readable names to group; by default all.
+
+        Returns
+        -------
+        Groups
+            The groups, each with a name that says what its labels have in common.
+
+        Examples
+        --------
+        >>> vectors = np.array([[1.0, 0.0], [0.0, 1.0], [0.9, 0.1]])
+        >>> pets = LabelEmbedding(("cat", "carp", "lion"), vectors)
+        >>> [[x.name for x in group] for group in pets.groups(2).clusters]
+        [['carp'], ['lion', 'cat']]
+        """
+        from phcle.embedding.groups import cluster_labels, named_groups
+
+        return named_groups(self, cluster_labels(self, labels, n=n).groups)
 
     def contexts_of(self, label: str) -> dict[str, bool]:
         """Say which contexts know a label.
@@ -621,7 +672,7 @@ class LabelEmbedding:
             These labels in this order.
         """
         kept = [self.resolve(label) for label in listed(labels)]
-        rows = [self._index[label] for label in kept]
+        rows = [self.row_of[label] for label in kept]
         return LabelEmbedding(
             tuple(kept), self.vectors[rows], self.names, spellings=self.spellings
         )
@@ -722,16 +773,6 @@ class LabelEmbedding:
         from phcle.embedding.storage import save
 
         save(self, Path(path))
-
-
-def _grouped(
-    labels: Iterable[str], name_of: Callable[[str], str]
-) -> dict[str, list[str]]:
-    """Labels by what spellings of their names have in common."""
-    found: dict[str, list[str]] = {}
-    for label in labels:
-        found.setdefault(match_key(name_of(label)), []).append(label)
-    return found
 
 
 def _no_text(items: Iterable[Any]) -> Iterable[Any]:

@@ -13,6 +13,7 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.predictions import known_fields
 from phcle.embedding.table_readers import HeldField
 from phcle.errors import ContextError
+from phcle.files.json_toml import of_types
 
 FEWEST = 10
 """Fields with fewer known cells are not judged."""
@@ -164,4 +165,11 @@ def completion_skill(embedding: LabelEmbedding) -> CompletionSkill:
             "this fit did not predict gaps, so nothing says how good they are; fit "
             "again with completion='full'."
         )
-    return CompletionSkill.from_dict(stored)
+    try:
+        columns = [of_types(ColumnSkill, column) for column in stored["columns"]]
+        return CompletionSkill(None, int(stored["cells"]), tuple(columns))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ContextError(
+            f"what this embedding says about its predictions is damaged ({error}); "
+            "fit again."
+        ) from error

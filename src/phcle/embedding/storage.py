@@ -5,7 +5,8 @@ Every context stores itself; this module does not depend on the kinds of context
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,8 @@ from phcle.contexts.kinds import FITTED_KINDS
 from phcle.contexts.labels import refuse_half_characters
 from phcle.contexts.matrices import check_array, check_number
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.read import read_stored
 from phcle.errors import ContextError, FileError
-from phcle.files.container import TensorStore, read_sealed, write_sealed
+from phcle.files.container import Tensors, TensorStore, read_sealed, write_sealed
 
 FORMAT = "phcle.label-embedding"
 VERSION = 3
@@ -92,15 +92,10 @@ def load(path: str | Path) -> LabelEmbedding:
     ('cat', 'dog')
     """
     path = Path(path)
-    foreign = "a safetensors file, but not a label embedding of phcle."
-    content, tensors = read_sealed(path, FORMAT, VERSION, foreign)
-    store = TensorStore(tensors)
-    try:
-        keys, values = store.names("names/keys"), store.names("names/values")
-        found = LabelEmbedding(
-            labels=store.names("labels"),
-            vectors=store["vectors"],
-            names=dict(zip(keys, values, strict=True)),
+    found, content, tensors = _read(path)
+    with _named(path):
+        found = replace(
+            found,
             contexts=tuple(
                 _unpack(packed, TensorStore(tensors, f"contexts/{i}/"))
                 for i, packed in enumerate(content["contexts"])
@@ -110,24 +105,62 @@ def load(path: str | Path) -> LabelEmbedding:
             history=tuple(content["history"]),
             versions=content["versions"],
             origin=content["origin"],
-            spellings=_spellings(store),
         )
         _check_sound(found)
         predictions = _unpack_predictions(content, tensors, found)
-        found = replace(found, predictions=predictions)
-    # A damaged or forged file can raise any error.
+        return replace(found, predictions=predictions)
+
+
+def load_vectors(path: str | Path) -> LabelEmbedding:
+    """Read the labels, names and vectors of an embedding, but no contexts.
+
+    That is all that a search for the nearest labels needs, and quicker than `load`.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file that `LabelEmbedding.save` or `phcle fit` wrote.
+
+    Returns
+    -------
+    LabelEmbedding
+        The labels, which nothing is known about.
+    """
+    return _read(Path(path))[0]
+
+
+def _read(path: Path) -> tuple[LabelEmbedding, Any, Tensors]:
+    """The labels and vectors, the whole content, and all tensors."""
+    foreign = "a safetensors file, but not a label embedding of phcle."
+    content, tensors = read_sealed(path, FORMAT, VERSION, foreign)
+    store = TensorStore(tensors)
+    with _named(path):
+        found = LabelEmbedding(
+            store.names("labels"),
+            store["vectors"],
+            names=_pairs(store, "names"),
+            spellings=_pairs(store, "spellings"),
+        )
+        _check_texts(found)
+    return found, content, tensors
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """A damaged or forged file can raise any error; it names the file."""
+    try:
+        yield
     except Exception as error:
         raise FileError(
             f"{path}: is not a complete label embedding ({error})."
         ) from error
-    return found
 
 
-def _spellings(store: TensorStore) -> dict[str, str]:
-    """Other spellings of labels; files without any hold no such part."""
-    if "spellings/keys" not in store.tensors:
+def _pairs(store: TensorStore, key: str) -> dict[str, str]:
+    """Names or spellings; files without spellings hold no such part."""
+    if key == "spellings" and f"{key}/keys" not in store.tensors:
         return {}
-    keys, values = store.names("spellings/keys"), store.names("spellings/values")
+    keys, values = store.names(f"{key}/keys"), store.names(f"{key}/values")
     return dict(zip(keys, values, strict=True))
 
 
@@ -155,9 +188,9 @@ def _pack_predictions(
     embedding: LabelEmbedding, store: TensorStore
 ) -> list[dict[str, Any]]:
     """Put the predictions of all tables into the store, with those of added labels."""
-    packed = []
-    for i, table in enumerate(embedding.predicting):
-        found = read_stored(embedding, table)
+    packed: list[dict[str, Any]] = []
+    for i, table in enumerate(embedding.predicting if embedding.predictions else ()):
+        found = embedding.tables[table.name].stored
         if found is not None:
             part = TensorStore(store.tensors, f"predictions/{i}/")
             kind = "tags" if hasattr(found, "chances") else "cells"
@@ -199,7 +232,6 @@ def _check_sound(embedding: LabelEmbedding) -> None:
     Anybody can write a file with a valid checksum, and all methods of an embedding rely
     on these shapes and on hierarchies without cycles.
     """
-    _check_texts(embedding)
     for name in ("penalties", "options", "versions", "origin"):
         if not isinstance(getattr(embedding, name), Mapping):
             raise ContextError(f"its {name} are not names with values")
@@ -227,15 +259,14 @@ def _check_sound(embedding: LabelEmbedding) -> None:
 
 
 def _check_texts(embedding: LabelEmbedding) -> None:
-    spellings = embedding.spellings
-    contexts = (context.name for context in embedding.contexts)
-    names = (*embedding.names, *embedding.names.values(), *contexts)
-    for text in (*names, *spellings, *spellings.values()):
+    spellings, names = embedding.spellings, embedding.names
+    for text in (*names, *names.values(), *spellings, *spellings.values()):
         refuse_half_characters(text, "the embedding", "name")
 
 
 def _check_context(context: FittedContext, embedding: LabelEmbedding) -> None:
     """Check what all kinds share; the context checks the rest itself."""
+    refuse_half_characters(context.name, "the embedding", "name")
     where = f"context {context.name!r}"
     n = len(context.columns)
     check_array(context.factor, (n, embedding.dim), f"the factor of {where}")

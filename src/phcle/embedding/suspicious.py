@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from scipy.special import stdtr
 
-from phcle.answers import SuspiciousCell
+from phcle.answers import Cell
 from phcle.arrays import Floats
-from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.fields import Field
+from phcle.embedding.columns import TAIL, Table
 from phcle.embedding.complete import completable, warn_of_unpredicted
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.predictions import Predictions
-from phcle.embedding.read import TAIL, FamilyValues, read_stored
 from phcle.errors import check_choice
 
 UNLIKELY, SURPRISING = 0.5, 0.6
@@ -44,7 +43,7 @@ def suspicious_cells(
     *,
     contexts: Iterable[str] | None = None,
     columns: Iterable[str] | None = None,
-) -> list[SuspiciousCell]:
+) -> list[Cell]:
     """Find known cells that are unlikely, as the fit predicted them without themselves.
 
     Parameters
@@ -58,7 +57,7 @@ def suspicious_cells(
 
     Returns
     -------
-    list of SuspiciousCell
+    list of Cell
         The cells, the most suspicious first.
 
     Examples
@@ -75,37 +74,34 @@ def suspicious_cells(
     >>> found[0].label, found[0].column
     ('label7', 'd')
     """
+    contexts = None if contexts is None else list(contexts)
     tables = completable(embedding, contexts)
-    warn_of_unpredicted(embedding, tables)
-    titles = [field.title for table in tables for field in table.fields]
+    warn_of_unpredicted(embedding, contexts)
+    titles = [title for table in tables for title in table.fields]
     asked = None if columns is None else list(columns)
     for title in asked or ():
         check_choice("a column", title, titles)
-    groups = FamilyValues.groups_of(embedding)
-    scored: list[tuple[float, SuspiciousCell]] = []
+    scored: list[tuple[float, Cell]] = []
     for table in tables:
-        stored = read_stored(embedding, table)
-        if isinstance(stored, Predictions):
-            family = FamilyValues(embedding, table, groups)
-            for field in table.fields:
-                if asked is None or field.title in asked:
-                    scored += _of_field(embedding, table, field, stored, family)
+        if isinstance(table.stored, Predictions):
+            for title, field in table.fields.items():
+                if asked is None or title in asked:
+                    scored += _of_field(embedding, table, field, table.stored)
     return [cell for _, cell in sorted(scored, key=lambda x: x[0])]
 
 
 def _of_field(
     embedding: LabelEmbedding,
-    table: PredictingContext,
+    table: Table,
     field: Field,
     stored: Predictions,
-    family: FamilyValues,
-) -> Iterator[tuple[float, SuspiciousCell]]:
+) -> Iterator[tuple[float, Cell]]:
     """Unlikely cells of one field, with how surprising they are."""
-    number = table.fields.index(field)
+    number = table.context.fields.index(field)
     rows = stored.held.rows[stored.is_known[stored.held.rows, number]]
     if not len(rows):
         return
-    own = table.of_field(field)
+    own = table.context.of_field(field)
     matrix = own.data.matrix
     at = [own.data.index[embedding.labels[i]] for i in rows.tolist()]
     known = np.column_stack([matrix.column(i) for i in range(len(own.columns))])[at]
@@ -145,23 +141,24 @@ def _of_field(
         values = [names[i] for i in truth]
         expected = [names[i] for i in shares.argmax(axis=1)]
     is_listed = np.flatnonzero((chance < UNLIKELY) & (surprise < SURPRISING))
-    said = family.at(rows[is_listed], [field])[0] if len(is_listed) else []
+    family = table.family_says(rows[is_listed], [field])[0] if len(is_listed) else []
     for n, i in enumerate(is_listed.tolist()):
-        yield (
-            float(surprise[i]),
-            SuspiciousCell(
-                embedding.labels[rows[i]],
-                table.name,
-                field.title,
-                field.kind,
-                values[i],
-                expected[i],
-                None if low is None else low[i],
-                None if high is None else high[i],
-                max(float(chance[i]), LEAST),
-                said[n],
-            ),
+        label = embedding.labels[rows[i]]
+        cell = Cell(
+            label,
+            embedding.name_of(label),
+            table.context.name,
+            field.title,
+            field.kind,
+            values[i],
+            observed=True,
+            low=None if low is None else low[i],
+            high=None if high is None else high[i],
+            family=family[n],
+            expected=expected[i],
+            chance=max(float(chance[i]), LEAST),
         )
+        yield float(surprise[i]), cell
 
 
 def _density(far: Floats) -> Floats:

@@ -277,6 +277,7 @@ def _ask(
     told["embedding"] = Told(*view.factor(field, regime))
     if view.groups.steps:
         told["family"] = Told(*view.families(field, regime))
+    told["mean"] = _usual(view, field, regime)
     return _Answers(
         field,
         regime,
@@ -286,6 +287,13 @@ def _ask(
         told,
         forest,
     )
+
+
+def _usual(view: TableView, field: Field, regime: Regime) -> Told:
+    """The mean: some columns are told by nothing, and the weights can say so."""
+    truth, n_gaps = view.truth(field), len(view.gap_rows(field, regime))
+    mean = truth.mean(axis=0) if len(truth) else np.zeros(truth.shape[1])
+    return Told(np.tile(mean, (len(truth), 1)), np.tile(mean, (n_gaps, 1)))
 
 
 def _beside(asked: Asked, heard: Told, n_trees: int, leaf: int) -> Told:
@@ -381,7 +389,7 @@ def _units(mixed: _Mixed) -> tuple[Floats, Floats]:
     forest, n_gaps = mixed.answers.forest, len(mixed.answers.gaps)
     if forest is None or not len(mixed.held):
         return np.ones(len(mixed.held)), np.ones(n_gaps)
-    usual = SPREAD * float(np.median(forest.held_spread)) + 1e-6
+    usual = SPREAD * float(np.mean(forest.held_spread)) + 1e-6
     return forest.held_spread + usual, forest.gap_spread + usual
 
 

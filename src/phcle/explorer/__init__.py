@@ -2,7 +2,7 @@
 
 `app.py` joins the HTML pages (`pages.py`, `templates/`, `static/`), the HTTP API
 (`api.py`) and the checks of every request (`security.py`). Both pages and API show the
-answers of `page_answers.py` and `phcle.uses.named_answers`. `workspace.py` holds the
+answers of `page_answers.py` and of the embedding. `workspace.py` holds the
 embeddings, each an `Opened` of `opened_embedding.py`; `background_work.py` computes
 what is slow.
 

@@ -8,13 +8,14 @@ from phcle.answers import (
     Answer,
     Attribute,
     EmbeddingSummary,
-    ExplainedPair,
+    Explanation,
     Named,
     Nearest,
     Neighbour,
     UnderstoodPicture,
     ValueSort,
 )
+from phcle.explorer.label_columns import ShownCell
 from phcle.report.map_regions import MapRegion
 
 
@@ -377,32 +378,6 @@ class KnownContext(Answer):
 
 
 @dataclass(frozen=True)
-class LabelCell(Answer):
-    """One cell of a table for a label: a number, yes or no, or a category.
-
-    Attributes
-    ----------
-    context, column : str
-        Name of the table, and title of the column.
-    text : str
-        The value as it is shown.
-    observed : bool
-        Whether the value was given; otherwise it is predicted.
-    confidence : float or None, default=None
-        Probability of a predicted value; None for numbers.
-    interval : str, default=""
-        Interval that holds a predicted number in 80 of 100 cases, in words.
-    """
-
-    context: str
-    column: str
-    text: str
-    observed: bool
-    confidence: float | None = None
-    interval: str = ""
-
-
-@dataclass(frozen=True)
 class TaxonomyPlace(Answer):
     """Where a label stands in the hierarchy.
 
@@ -443,7 +418,7 @@ class LabelPage(Nearest):
         The strongest attributes, strongest first.
     not_predictable : tuple of str
         Contexts that lack the label and know too little to predict its attributes.
-    cells : tuple of LabelCell
+    cells : tuple of ShownCell
         Its row in each table, observed and predicted.
     contexts : tuple of KnownContext
         Whether each context knows the label.
@@ -456,7 +431,7 @@ class LabelPage(Nearest):
     observed: tuple[Attribute, ...]
     predicted: tuple[Attribute, ...]
     not_predictable: tuple[str, ...]
-    cells: tuple[LabelCell, ...]
+    cells: tuple[ShownCell, ...]
     contexts: tuple[KnownContext, ...]
     taxonomy: TaxonomyPlace | None
     explains: bool
@@ -472,7 +447,7 @@ class LandedLabel(Nearest):
         The strongest attributes, strongest first.
     contexts : dict of str to bool
         Whether each context knows the label.
-    why : tuple of ExplainedPair
+    why : tuple of Explanation
         Why it is similar to its nearest neighbours.
     place : tuple of float
         Its place on the map.
@@ -483,7 +458,7 @@ class LandedLabel(Nearest):
     observed: tuple[Attribute, ...]
     predicted: tuple[Attribute, ...]
     contexts: dict[str, bool]
-    why: tuple[ExplainedPair, ...]
+    why: tuple[Explanation, ...]
     place: tuple[float, ...]
     notes: tuple[str, ...]
 

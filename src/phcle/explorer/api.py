@@ -18,7 +18,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
-from phcle.answers import Answer, DescribedLabel, ExplainedPair, Nearest
+from phcle.answers import Answer, Description, Explanation, Nearest
 from phcle.explorer import answers, csv_export, page_answers
 from phcle.explorer.attribute_query import Has, HasNot, parse_wanted
 from phcle.explorer.filter_counts import Facets, facets
@@ -43,7 +43,6 @@ from phcle.explorer.suspicions import Suspicions, suspicions
 from phcle.explorer.two_maps import TwoMaps, TwoMapsFile
 from phcle.explorer.uploads import understood
 from phcle.explorer.workspace import Workspace
-from phcle.uses.named_answers import describe_label
 
 A = TypeVar("A", bound=Answer)
 
@@ -163,21 +162,22 @@ def _add_questions(router: APIRouter, workspace: Workspace) -> None:
     async def nearest(label: Label, k: Count = 10, form: Format = "json") -> Response:
         """The labels most similar to a label; the same as `phcle nearest --json`."""
         if opened.finds_quickly(label, k):
-            answer = page_answers.nearest(opened, label, k)
+            (answer,) = opened.embedding.neighbours([label], k)
         else:  # a search among all labels must not hold up the event loop
-            answer = await run_in_threadpool(page_answers.nearest, opened, label, k)
+            search = opened.embedding.neighbours
+            (answer,) = await run_in_threadpool(search, [label], k)
         return _reply(answer, attrgetter("neighbours"), form, "neighbours")
 
-    @router.get("/describe", response_model=DescribedLabel, responses=AS_TABLE)
+    @router.get("/describe", response_model=Description, responses=AS_TABLE)
     def describe(label: Label, k: Count = 6, form: Format = "json") -> Response:
         """Related labels and attributes; the same as `phcle describe --json`."""
-        answer = describe_label(opened.embedding, opened.resolve(label), k)
+        answer = opened.embedding.describe(label, k)
         return _reply(answer, csv_export.described_rows, form, "attributes")
 
-    @router.get("/explain", response_model=ExplainedPair, responses=AS_TABLE)
+    @router.get("/explain", response_model=Explanation, responses=AS_TABLE)
     def explain(a: Label, b: Label, k: Count = 5, form: Format = "json") -> Response:
         """Why two labels are similar; the same as `phcle explain --json`."""
-        answer = page_answers.explanation(opened, a, b, k)
+        answer = opened.embedding.explain(a, b, k)
         return _reply(answer, csv_export.explained_rows, form, "explanation")
 
     @router.get("/label")
@@ -334,7 +334,7 @@ def _add_map(
     @router.get("/place")
     def place(label: Label) -> answers.Place:
         """Where a label is on the map, or would be if the map showed all labels."""
-        found = opened.resolve(label)
+        found = opened.embedding.resolve(label)
         x, y = opened.places_of([found])[0].tolist()
         return answers.Place(found, opened.embedding.name_of(found), x, y)
 

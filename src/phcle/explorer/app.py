@@ -17,7 +17,6 @@ from phcle import __version__
 from phcle.errors import PhcleError, UnknownLabelError
 from phcle.explorer.api import api_routers
 from phcle.explorer.assets import Assets
-from phcle.explorer.label_suggestions import LabelNotFound
 from phcle.explorer.map_colours import MapFile
 from phcle.explorer.pages import Pages
 from phcle.explorer.security import (
@@ -93,12 +92,11 @@ def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
             answer = failed(request, 503, str(error))
             answer.headers["retry-after"] = "1"
             return answer
-        if isinstance(error, LabelNotFound):
+        if isinstance(error, UnknownLabelError):
             name_of = workspace.opened.embedding.name_of
             instead = [(name_of(x), _meant(request, error.text, x)) for x in error.near]
             return failed(request, 404, str(error), instead)
-        status = 404 if isinstance(error, UnknownLabelError) else 400
-        return failed(request, status, str(error))
+        return failed(request, 400, str(error))
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:

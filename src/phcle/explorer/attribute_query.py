@@ -11,8 +11,8 @@ from typing import Annotated
 
 from fastapi import Query
 
+from phcle.embedding.describe import Wanted
 from phcle.errors import OptionError
-from phcle.uses.attribute_search import Criterion
 
 Has = Annotated[
     list[str],
@@ -93,7 +93,7 @@ def parse_attribute(text: str) -> tuple[str, str]:
     )
 
 
-def parse_wanted(has: Iterable[str], has_not: Iterable[str]) -> list[Criterion]:
+def parse_wanted(has: Iterable[str], has_not: Iterable[str]) -> list[Wanted]:
     """Parse wanted attributes; later ones replace earlier ones.
 
     Parameters
@@ -103,16 +103,16 @@ def parse_wanted(has: Iterable[str], has_not: Iterable[str]) -> list[Criterion]:
 
     Returns
     -------
-    list of Criterion
+    list of Wanted
         One for each attribute.
 
     Examples
     --------
     >>> parse_wanted(['["parts","lid"]'], [])
-    [Criterion(context='parts', column='lid', present=True)]
+    [Wanted(context='parts', column='lid', present=True)]
     """
-    found: dict[tuple[str, str], Criterion] = {}
+    found: dict[tuple[str, str], Wanted] = {}
     for texts, present in ((has, True), (has_not, False)):
         for attribute in map(parse_attribute, texts):
-            found[attribute] = Criterion(*attribute, present)
+            found[attribute] = Wanted(*attribute, present)
     return list(found.values())

@@ -64,7 +64,13 @@ class BackgroundWork:
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         if self._file is not None:
-            self.result = load_precomputed(self._file, embedding)
+            self._keep(load_precomputed(self._file, embedding))
+
+    def _keep(self, found: Precomputed | None) -> None:
+        """Keep the result; the embedding then looks neighbours up."""
+        if found is not None:
+            self.embedding.search.table = found.table
+        self.result = found
 
     def start(self) -> None:
         """Start the thread, if there is something to compute."""
@@ -107,7 +113,7 @@ class BackgroundWork:
                     f"; a sample of {len(self.embedding):,} of {self._n_whole:,} labels"
                 )
                 found = replace(found, method=found.method + note)
-            self.result = found
+            self._keep(found)
         except BaseException as error:  # shown by the status
             self._failure = error
             self._tell(f"the map could not be computed: {error}")
@@ -115,7 +121,7 @@ class BackgroundWork:
         if self._file is None:
             return
         try:
-            self.result.save(self._file, self.embedding)
+            found.save(self._file, self.embedding)
         except FileError as error:
             self._tell(f"{error} The map will be computed again at the next start.")
 

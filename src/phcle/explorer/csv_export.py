@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from phcle.answers import Answer, DescribedLabel, ExplainedPair, as_json
+from phcle.answers import Answer, Description, Explanation, as_json
 from phcle.explorer import answers
 from phcle.files.csv_text import csv_lines
 
@@ -43,12 +43,12 @@ def as_csv(rows: Iterable[Row | Pairs | Answer]) -> str:
     return "".join(csv_lines(lines))
 
 
-def described_rows(answer: DescribedLabel) -> list[Row]:
+def described_rows(answer: Description) -> list[Row]:
     """Make one row per attribute of a label.
 
     Parameters
     ----------
-    answer : DescribedLabel
+    answer : Description
         The description.
 
     Returns
@@ -66,12 +66,12 @@ def described_rows(answer: DescribedLabel) -> list[Row]:
     ]
 
 
-def explained_rows(answer: ExplainedPair) -> list[Row]:
+def explained_rows(answer: Explanation) -> list[Row]:
     """Make one row per named column, and one for the others of each group.
 
     Parameters
     ----------
-    answer : ExplainedPair
+    answer : Explanation
         The explanation.
 
     Returns

@@ -10,6 +10,7 @@ import numpy as np
 
 from phcle.answers import Answer
 from phcle.arrays import Flags
+from phcle.explorer.label_columns import N_BINS, SortedColumn
 from phcle.explorer.label_filters import (
     BRANCH,
     KNOWN_IN,
@@ -18,7 +19,6 @@ from phcle.explorer.label_filters import (
     rows_of,
 )
 from phcle.explorer.opened_embedding import Opened
-from phcle.uses.label_columns import N_BINS, FieldColumn
 
 MOST_FACETS = 12
 """Fields with a histogram or bars of their own."""
@@ -136,7 +136,7 @@ def facets(opened: Opened, filters: Sequence[Filter]) -> Facets:
     found += [
         _tags(opened, name, passing, keys)
         for name, table in opened.columns.tables.items()
-        if table.fields and table.fields[0].kind == "tag"
+        if table.context.fields and table.context.fields[0].kind == "tag"
     ]
     return Facets(
         int(passing.sum()), len(passing), tuple(x for x in found if len(x.bars) > 1)
@@ -166,11 +166,11 @@ def _contexts(opened: Opened, passing: Flags) -> Facet:
     return Facet("", KNOWN_IN, "Known in", "bars", tuple(bars))
 
 
-def _bars(column: FieldColumn, has_value: Flags, passing: Flags) -> Facet:
+def _bars(column: SortedColumn, has_value: Flags, passing: Flags) -> Facet:
     """The most common values of a field."""
     size = len(column.values)
-    whole = np.bincount(column.code[has_value], minlength=size)
-    now = np.bincount(column.code[has_value & passing], minlength=size)
+    whole = np.bincount(column.value[has_value], minlength=size)
+    now = np.bincount(column.value[has_value & passing], minlength=size)
     order = np.argsort(-whole, kind="stable")[:MOST_BARS].tolist()
     bars = [
         _bar(column.values[i], column.values[i], now[i], whole[i])
@@ -187,7 +187,7 @@ def _bars(column: FieldColumn, has_value: Flags, passing: Flags) -> Facet:
     )
 
 
-def _histogram(column: FieldColumn, passing: Flags, *, observed_only: bool) -> Facet:
+def _histogram(column: SortedColumn, passing: Flags, *, observed_only: bool) -> Facet:
     """A histogram of numbers."""
     bins = column.observed_bins if observed_only else column.bins
     now = np.bincount(bins.at[passing], minlength=N_BINS + 1)
@@ -204,12 +204,12 @@ def _tags(
     opened: Opened, name: str, passing: Flags, keys: set[tuple[str, str]]
 ) -> Facet:
     """The most common tags among observed ones."""
-    table = opened.columns.tables[name]
-    at = opened.columns.positions(table)
+    own = opened.columns.tables[name]
+    table = own.context
     n_all, n_now = np.zeros((2, len(table.columns)), np.int64)
     if table.data is not None:
-        own, columns = opened.columns.tags(table)
-        rows = at[own]
+        tagged, columns = opened.columns.tags(own)
+        rows = own.positions[tagged]
         n_all = np.bincount(columns[rows >= 0], minlength=len(table.columns))
         inside = (rows >= 0) & passing[rows]
         n_now = np.bincount(columns[inside], minlength=len(table.columns))

@@ -7,54 +7,20 @@ from functools import lru_cache
 
 import numpy as np
 
-from phcle.answers import Answer, ColumnSkill, CompletedCell, Named
-from phcle.embedding.cell_texts import interval_text, value_text
+from phcle.answers import Answer, ColumnSkill, Named
 from phcle.embedding.complete import completed_cells
+from phcle.embedding.summary import summarise
 from phcle.errors import OptionError
 from phcle.explorer.attribute_query import parse_attribute
+from phcle.explorer.label_columns import ShownCell, shown
 from phcle.explorer.label_table import page_of
 from phcle.explorer.opened_embedding import Opened
-from phcle.uses.named_answers import named, summarise
 
 N_GAPS = 25
 """Cells of a page: each has reasons to read."""
 
 MOST_COLUMNS = 300
 """Columns that the page lists."""
-
-SMALLEST = 0.005
-"""Smallest probability that is shown: it is 1 % as it is written."""
-
-MOST_VALUES = 5
-"""Values of a category whose probabilities are shown."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Gap(CompletedCell):
-    """An unknown cell with the name of its label.
-
-    Attributes
-    ----------
-    name : str
-        Readable name of the label.
-    text : str
-        The value as it is shown.
-    interval : str
-        The interval of a number, in words.
-    family_text : str
-        What the family says, in words.
-    """
-
-    name: str
-    text: str
-    interval: str
-    family_text: str
-
-    @property
-    def likely(self) -> list[tuple[str, float]]:
-        """The most likely values of a category, with their probabilities."""
-        shares = [x for x in (self.probabilities or {}).items() if x[1] >= SMALLEST]
-        return sorted(shares, key=lambda x: -x[1])[:MOST_VALUES]
 
 
 @dataclass(frozen=True)
@@ -71,7 +37,7 @@ class Gaps(Answer):
         Number of all these cells.
     page, pages : int
         Number of this page, from 1, and of all pages.
-    cells : tuple of Gap
+    cells : tuple of ShownCell
         The cells of this page.
     skill : ColumnSkill or None
         How well hidden cells of the column were predicted.
@@ -83,7 +49,7 @@ class Gaps(Answer):
     n: int
     page: int
     pages: int
-    cells: tuple[Gap, ...]
+    cells: tuple[ShownCell, ...]
     skill: ColumnSkill | None = None
 
 
@@ -128,10 +94,10 @@ def gaps_by_column(opened: Opened) -> tuple[ColumnGaps, ...]:
     found = []
     for (context, title), field in opened.columns.fields.items():
         table = opened.columns.tables[context]
-        if field.kind == "tag" or table.weight <= 0 or table.data is None:
+        data = table.context.data
+        if field.kind == "tag" or table.context.weight <= 0 or data is None:
             continue
-        inside = opened.columns.positions(table) >= 0
-        known = ~np.isnan(table.data.matrix.column(field.at.start)[inside])
+        known = ~np.isnan(data.matrix.column(field.at.start)[table.positions >= 0])
         n = len(opened.embedding) - int(known.sum())
         if n:
             own = skills.get((context, title))
@@ -170,7 +136,7 @@ def unknown_cells(
         The cells.
     """
     if label.strip():
-        return _gaps_of_label(opened, opened.resolve(label), page)
+        return _gaps_of_label(opened, opened.embedding.resolve(label), page)
     if not column:
         raise OptionError("give a label or a column, whose unknown cells to predict.")
     return _gaps_of_column(
@@ -184,13 +150,13 @@ def _gaps_of_label(opened: Opened, label: str, page: int) -> Gaps:
         opened.embedding,
         labels=[label],
         probabilities=True,
-        families=opened.families,
+        has_family=opened.has_families,
     )
     cells = sorted(found, key=lambda x: -1.0 if x.confidence is None else -x.confidence)
     cells.sort(key=lambda x: x.confidence is None)
-    shown, page, pages = page_of(cells, page, N_GAPS)
-    gaps = tuple(_gap(opened, cell) for cell in shown)
-    whose = named(opened.embedding, label)
+    chosen, page, pages = page_of(cells, page, N_GAPS)
+    gaps = tuple(map(shown, chosen))
+    whose = opened.named(label)
     return Gaps(whose, "", "", len(cells), page, pages, gaps)
 
 
@@ -201,28 +167,17 @@ def _gaps_of_column(
     rows = opened.columns.get(context, column).gaps
     if least_sure_first:
         rows = rows[::-1]
-    shown, page, pages = page_of(rows, page, N_GAPS)
-    labels = [opened.embedding.labels[i] for i in shown.tolist()]
+    chosen, page, pages = page_of(rows, page, N_GAPS)
+    labels = [opened.embedding.labels[i] for i in chosen.tolist()]
     cells = completed_cells(
         opened.embedding,
         labels=labels,
         columns=[column],
         contexts=[context],
         probabilities=True,
-        families=opened.families,
+        has_family=opened.has_families,
     )
     by_label = {cell.label: cell for cell in cells}
-    gaps = tuple(_gap(opened, by_label[x]) for x in labels if x in by_label)
+    gaps = tuple(shown(by_label[x]) for x in labels if x in by_label)
     skill = _skills(opened).get((context, column))
     return Gaps(None, context, column, len(rows), page, pages, gaps, skill)
-
-
-def _gap(opened: Opened, cell: CompletedCell) -> Gap:
-    """Add names and texts to a cell."""
-    return Gap(
-        **vars(cell),
-        name=opened.embedding.name_of(cell.label),
-        text=value_text(cell.value),
-        interval=interval_text(cell.low, cell.high),
-        family_text=value_text(cell.family),
-    )

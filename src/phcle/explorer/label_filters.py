@@ -19,10 +19,10 @@ import numpy as np
 from fastapi import Query
 
 from phcle.arrays import Flags
+from phcle.embedding.columns import Column
 from phcle.errors import OptionError
 from phcle.explorer.answers import FoundRows
 from phcle.explorer.opened_embedding import Opened
-from phcle.uses.label_columns import FieldColumn
 
 BRANCH, KNOWN_IN, TEXT, VALUES = "branch", "known in", "text", "values"
 UNKNOWN = ""
@@ -200,7 +200,7 @@ def _passing(opened: Opened, each: Filter, *, observed_only: bool) -> Flags:
         return np.ones(n, dtype=bool)
     passes = np.zeros(n, dtype=bool)
     if each.field == TEXT:
-        passes[opened.label_suggestions.containing(each.values[0])] = True
+        passes[opened.embedding.called.containing(each.values[0])] = True
     elif each.field == BRANCH:
         for node in each.values:
             passes[opened.rows_below(node)] = True
@@ -215,12 +215,12 @@ def _passing(opened: Opened, each: Filter, *, observed_only: bool) -> Flags:
     return passes
 
 
-def field_mask(column: FieldColumn, each: Filter, *, observed_only: bool) -> Flags:
+def field_mask(column: Column, each: Filter, *, observed_only: bool) -> Flags:
     """Find the labels whose value of a field passes a filter.
 
     Parameters
     ----------
-    column : FieldColumn
+    column : Column
         The field.
     each : Filter
         A filter on it.
@@ -235,11 +235,11 @@ def field_mask(column: FieldColumn, each: Filter, *, observed_only: bool) -> Fla
     has_value = column.is_observed if observed_only else column.has_value
     if column.is_number:
         with np.errstate(invalid="ignore"):
-            inside = (column.number >= each.low) & (column.number <= each.high)
+            inside = (column.value >= each.low) & (column.value <= each.high)
         passes = np.asarray(inside & has_value)
     else:
         wanted = [i for i, x in enumerate(column.values) if x in each.values]
-        passes = np.isin(column.code, wanted) & has_value
+        passes = np.isin(column.value, wanted) & has_value
     return passes | ~has_value if UNKNOWN in each.values else passes
 
 

@@ -13,10 +13,10 @@ from fastapi import Depends, Query
 from phcle.answers import Answer, Named
 from phcle.explorer.answers import Node
 from phcle.explorer.attribute_query import Columns, parse_attribute
+from phcle.explorer.label_columns import ShownCell, SortedColumn, shown
 from phcle.explorer.label_filters import Filters, parse_filters, rows_of
 from phcle.explorer.opened_embedding import Opened
 from phcle.files.csv_text import csv_lines
-from phcle.uses.label_columns import FieldColumn
 
 MOST_SHOWN = 6
 """Columns that the table shows unless others are chosen: more do not fit."""
@@ -42,28 +42,6 @@ class TableColumn(Answer):
 
 
 @dataclass(frozen=True)
-class TableCell(Answer):
-    """A cell of the table.
-
-    Attributes
-    ----------
-    value : float, str or None
-        The value; None if it is neither known nor predicted.
-    text : str
-        The value as it is shown.
-    observed : bool
-        Whether it is known.
-    how : str
-        Where it comes from, in words.
-    """
-
-    value: float | str | None
-    text: str
-    observed: bool
-    how: str
-
-
-@dataclass(frozen=True)
 class TableRow(Named):
     """A row of the table.
 
@@ -71,12 +49,12 @@ class TableRow(Named):
     ----------
     parent : Node or None
         The first parent of the label in the hierarchy.
-    cells : tuple of TableCell
+    cells : tuple of ShownCell
         A cell for each column.
     """
 
     parent: Node | None
-    cells: tuple[TableCell, ...]
+    cells: tuple[ShownCell, ...]
 
 
 @dataclass(frozen=True)
@@ -148,7 +126,7 @@ AskedTable = Annotated[TableQuery, Depends(_asked)]
 
 def _shown(
     opened: Opened, asked: TableQuery
-) -> tuple[npt.NDArray[np.int32], list[FieldColumn]]:
+) -> tuple[npt.NDArray[np.int32], list[SortedColumn]]:
     """The rows that pass the filters, in order, and the columns."""
     fields = opened.columns.fields
     plain = [key for key, field in fields.items() if field.kind != "tag"]
@@ -191,10 +169,10 @@ def label_table(
         The page.
     """
     rows, columns = _shown(opened, asked)
-    shown, page, pages = page_of(rows, page, size)
+    on_page, page, pages = page_of(rows, page, size)
     return LabelTable(
         tuple(TableColumn(x.context, x.title, x.kind) for x in columns),
-        tuple(_row(opened, row, columns) for row in shown.tolist()),
+        tuple(_row(opened, row, columns) for row in on_page.tolist()),
         len(rows),
         len(opened.embedding),
         page,
@@ -231,22 +209,20 @@ def page_of(rows: Any, page: int, size: int) -> tuple[Any, int, int]:
     return rows[(page - 1) * size : page * size], page, pages
 
 
-def _row(opened: Opened, row: int, columns: Sequence[FieldColumn]) -> TableRow:
+def _row(opened: Opened, row: int, columns: Sequence[SortedColumn]) -> TableRow:
     """One label."""
     embedding, label = opened.embedding, opened.embedding.labels[row]
     above: tuple[str, ...] = ()
     if opened.taxonomy is not None and label in opened.taxonomy[1].index:
         above = opened.taxonomy[1].parents_of(label)
+    name = embedding.name_of(label)
     return TableRow(
         label,
-        embedding.name_of(label),
+        name,
         Node(above[0], embedding.name_of(above[0]), above[0] in embedding)
         if above
         else None,
-        tuple(
-            TableCell(x.value(row), x.text(row), bool(x.is_observed[row]), x.how(row))
-            for x in columns
-        ),
+        tuple(shown(x.cell(row, label, name)) for x in columns),
     )
 
 
@@ -273,7 +249,8 @@ def csv_of_table(opened: Opened, asked: TableQuery) -> Iterator[str]:
         yield ["label", "name", *titles]
         for row in rows.tolist():
             label = embedding.labels[row]
-            cells = [cell for x in columns for cell in (x.text(row), x.how(row))]
-            yield [label, embedding.name_of(label), *cells]
+            name = embedding.name_of(label)
+            cells = [shown(x.cell(row, label, name)) for x in columns]
+            yield [label, name, *(text for x in cells for text in (x.text, x.how))]
 
     return csv_lines(lines())

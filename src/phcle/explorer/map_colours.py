@@ -11,17 +11,14 @@ import numpy.typing as npt
 
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.fields import Field
+from phcle.embedding.columns import Column
+from phcle.embedding.describe import attribute_chances, table_called
 from phcle.explorer.answers import MapColouring, Shade
 from phcle.explorer.assets import StoredContent, stored_json
 from phcle.explorer.opened_embedding import Opened
 from phcle.explorer.workspace import Workspace
 from phcle.report.map_data import CLUSTER, MOST_GROUPS, colourings, map_data, packed
 from phcle.report.map_layout import Layout
-from phcle.uses.attribute_search import (
-    AttributeColumn,
-    attribute_column,
-    descriptive_context,
-)
 
 N_NEAR = 5
 """Neighbours of each label that are sent with the map."""
@@ -146,32 +143,36 @@ def attribute_colouring(opened: Opened, context: str, column: str) -> MapColouri
         Whether labels have it, for tags and truth values; the values of a category; a
         scale, for numbers.
     """
-    own = descriptive_context(opened.embedding, context)
-    field = own.field_of(column)
+    table = table_called(opened.embedding, context)
+    own, field = table.context, table.context.field_of(column)
     if field.kind == "category" and len(field.values) <= MOST_VALUES:
         return _category_colouring(opened, own, field, column)
-    found = attribute_column(opened.embedding, context, column)
-    plain = MapColouring(
-        f"{context}: {column}",
-        context=context,
-        column=column,
-        is_known=packed(found.is_observed, "u1"),
-        confidence=packed(255 * _confidence(found, own, field), "u1"),
-    )
+    plain = MapColouring(f"{context}: {column}", context=context, column=column)
     if field.kind == "number":
-        known = found.value[found.is_observed]
+        numbers = table.column(field.title)
+        known = numbers.value[numbers.is_observed]
         low, high = np.quantile(known, ENDS) if known.size else (0.0, 1.0)
         return replace(
             plain,
-            values=packed(found.value, "f4"),
+            is_known=packed(numbers.is_observed, "u1"),
+            confidence=packed(255 * _sure_numbers(numbers, own), "u1"),
+            values=packed(numbers.value, "f4"),
             low=float(low),
             high=float(high),
             is_log=not np.isnan(own.log_shift[field.at.start]) and low > 0,
         )
-    codes = np.where(found.is_confident, 1, 3)
+    found = attribute_chances(table, column)
+    sure = np.where(found.is_observed, 1.0, np.abs(2 * found.chance - 1))
+    codes = np.where(found.is_clear, 1, 3)
     codes[found.is_observed] = np.where(found.chance[found.is_observed] > 0.5, 0, 2)
-    groups = ("has it", "probably has it", "has it not", "unknown")
-    return replace(plain, groups=groups, codes=packed(codes, "u1"), shades=TAG_SHADES)
+    return replace(
+        plain,
+        is_known=packed(found.is_observed, "u1"),
+        confidence=packed(255 * sure, "u1"),
+        groups=("has it", "probably has it", "has it not", "unknown"),
+        codes=packed(codes, "u1"),
+        shades=TAG_SHADES,
+    )
 
 
 def _category_colouring(
@@ -180,7 +181,7 @@ def _category_colouring(
     """Colour labels by the most probable value of a category."""
     found = opened.columns.get(own.name, field.title)
     n_values = len(field.values)
-    counts = np.bincount(found.code[found.has_value], minlength=n_values)
+    counts = np.bincount(found.value[found.has_value], minlength=n_values)
     shown = np.argsort(-counts, kind="stable")[:MOST_GROUPS]
     rank = np.full(n_values + 1, len(shown))  # the last one has no value
     rank[shown] = np.arange(len(shown))
@@ -188,7 +189,7 @@ def _category_colouring(
     return MapColouring(
         f"{own.name}: {field.title}",
         groups=(*(field.values[i] for i in shown), "other"),
-        codes=packed(rank[found.code], "u1"),
+        codes=packed(rank[found.value], "u1"),
         is_known=packed(found.is_observed, "u1"),
         confidence=packed(255 * sure, "u1"),
         context=own.name,
@@ -196,22 +197,17 @@ def _category_colouring(
     )
 
 
-def _confidence(
-    found: AttributeColumn, own: PredictingContext, field: Field
-) -> npt.NDArray[np.float64]:
-    """How sure each value is, from 0 to 1; observed ones are sure."""
-    if field.kind == "number":
-        known, low, high = found.value[found.is_observed], found.low, found.high
-        shift = own.log_shift[field.at.start]
-        if not np.isnan(shift):  # ratios count, and not differences
-            known, low, high = (
-                np.log(np.maximum(x + shift, 1e-30)) for x in (known, low, high)
-            )
-        # An interval as wide as that of all observed values says nothing.
-        spread = np.diff(np.quantile(known, (0.1, 0.9)))[0] if known.size else 0.0
-        width = high - low
-        sure = 1 - np.divide(width, spread, out=np.ones_like(width), where=spread > 0)
-        sure = np.nan_to_num(np.clip(sure, 0, 1))
-    else:
-        sure = np.abs(2 * found.chance - 1)
+def _sure_numbers(found: Column, own: PredictingContext) -> npt.NDArray[np.float64]:
+    """How sure each number is, from 0 to 1; observed ones are sure."""
+    known, low, high = found.value[found.is_observed], found.low, found.high
+    shift = own.log_shift[found.field.at.start]
+    if not np.isnan(shift):  # ratios count, and not differences
+        known, low, high = (
+            np.log(np.maximum(x + shift, 1e-30)) for x in (known, low, high)
+        )
+    # An interval as wide as that of all observed values says nothing.
+    spread = np.diff(np.quantile(known, (0.1, 0.9)))[0] if known.size else 0.0
+    width = high - low
+    sure = 1 - np.divide(width, spread, out=np.ones_like(width), where=spread > 0)
+    sure = np.nan_to_num(np.clip(sure, 0, 1))
     return np.where(found.is_observed, 1.0, sure)

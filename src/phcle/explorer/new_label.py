@@ -13,13 +13,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from phcle.answers import Neighbour
 from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.contexts.base.context import Context
+from phcle.embedding.describe import table_called
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, PhcleWarning
 from phcle.explorer.answers import LandedLabel
 from phcle.explorer.opened_embedding import Opened
-from phcle.uses.attribute_search import descriptive_context
-from phcle.uses.named_answers import describe_label, explain_pair, nearest_labels
-from phcle.uses.node_names import NodeNames
+from phcle.tables.new_labels import parent_called
 
 N_ATTRIBUTES = 12
 """Observed attributes, and predicted ones, that are listed."""
@@ -114,15 +113,16 @@ def landed(opened: Opened, new: NewLabelForm, k: int) -> LandedLabel:
         Its neighbours and why, its attributes, and its place on the map.
     """
     whole, notes = land(opened, new)
-    found = nearest_labels(whole, whole.labels[-1], k)
-    described = describe_label(whole, found.label, N_ATTRIBUTES)
+    label = whole.labels[-1]
+    (found,) = whole.neighbours([label], k)
+    described = whole.describe(label, N_ATTRIBUTES)
     return LandedLabel(
         **vars(found),
         observed=described.observed,
         predicted=described.predicted,
         contexts=described.contexts,
         why=tuple(
-            explain_pair(whole, found.label, near.label, N_COLUMNS)
+            whole.explain(label, near.label, N_COLUMNS)
             for near in found.neighbours[:N_EXPLAINED]
         ),
         place=_place(opened, found.neighbours[:N_PLACED_BY]),
@@ -146,8 +146,8 @@ def _contexts(opened: Opened, new: NewLabelForm, label: str) -> list[Context]:
         found.append(_hierarchy(opened, new.parents, label))
     by_context: dict[str, dict[str, float]] = {}
     for each in new.values:
-        context = descriptive_context(embedding, each.context)
-        context.field_of(each.column)  # raises if there is no such column
+        table = table_called(embedding, each.context)
+        table.context.field_of(each.column)  # raises if there is no such column
         by_context.setdefault(each.context, {})[each.column] = each.value
     for name, values in by_context.items():
         columns = tuple(values)
@@ -157,8 +157,7 @@ def _contexts(opened: Opened, new: NewLabelForm, label: str) -> list[Context]:
     for name, text in new.texts.items():
         if not text.strip():
             continue
-        context = descriptive_context(embedding, name)
-        if context.value_kind != "text":
+        if table_called(embedding, name).context.value_kind != "text":
             raise ContextError(f"{name!r} takes no text; pick attributes of it.")
         if name in by_context:
             raise ContextError(
@@ -181,8 +180,7 @@ def _hierarchy(opened: Opened, parents: Sequence[str], label: str) -> Relational
             "this embedding has no hierarchy, so a label can have no parent in it."
         )
     name, tree = opened.taxonomy
-    nodes = NodeNames(opened.embedding, tree)
-    edges = [(label, nodes.node_called(parent)) for parent in parents]
+    edges = [(label, parent_called(opened.nodes, parent)) for parent in parents]
     if label in tree.index:
         raise ContextError(
             f"{label!r} is a node of the hierarchy already; give another id."

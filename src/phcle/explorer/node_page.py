@@ -18,11 +18,10 @@ from phcle.arrays import Flags, Floats, Ints
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.fields import Field
 from phcle.embedding.cell_texts import number_text
+from phcle.embedding.columns import Table
 from phcle.errors import UnknownLabelError
 from phcle.explorer.answers import Node
-from phcle.explorer.label_suggestions import LabelNotFound
 from phcle.explorer.opened_embedding import Opened
-from phcle.uses.named_answers import named
 
 Counts = npt.NDArray[np.integer]
 
@@ -203,9 +202,7 @@ def node_page(opened: Opened, text: str) -> NodePage:
             for x, n in children[:MOST_CHILDREN]
         ),
         n_children=len(children),
-        labels=tuple(
-            named(opened.embedding, labels[rows[i]]) for i in order[:MOST_LABELS]
-        ),
+        labels=tuple(opened.named(labels[rows[i]]) for i in order[:MOST_LABELS]),
         n_labels=len(rows),
         shared=findings.shared,
         odd_labels=_odd_labels(opened, rows, nearness),
@@ -217,16 +214,7 @@ def _resolved(opened: Opened, text: str) -> str:
     """The node with an id or a name."""
     if opened.taxonomy is None:
         raise UnknownLabelError("this embedding has no hierarchy, so it has no nodes.")
-    tree = opened.taxonomy[1]
-    if text in tree.index:
-        return text
-    nodes = tree.nodes
-    exact = [nodes[i] for i in opened.node_suggestions.exactly(text)]
-    if len(exact) == 1:
-        return exact[0]
-    near = exact or [nodes[i] for i in opened.node_suggestions.find(text, 3)]
-    said = "is the name of several nodes" if exact else "is no node of the hierarchy"
-    raise LabelNotFound(f"{text!r} {said}.", text, tuple(near[:20]))
+    return opened.nodes.resolve(text)
 
 
 def _node(opened: Opened, node: str) -> Node:
@@ -256,7 +244,7 @@ def _odd_labels(opened: Opened, rows: Ints, nearness: Floats) -> tuple[OddLabel,
     labels = opened.embedding.labels
     return tuple(
         OddLabel(
-            **vars(named(opened.embedding, labels[rows[i]])),
+            **vars(opened.named(labels[rows[i]])),
             similarity=float(nearness[i]),
             usual=usual,
         )
@@ -274,15 +262,15 @@ class _Findings:
         self._odd: list[tuple[float, OddCell]] = []
         is_inside = np.zeros(len(opened.embedding), dtype=bool)
         is_inside[rows] = True
-        for table in opened.columns.tables.values():
+        for own in opened.columns.tables.values():
+            table, at = own.context, own.positions
             if table.data is None:
                 continue
-            at = opened.columns.positions(table)
             inside = (at >= 0) & is_inside[at]
             if inside.sum() < FEWEST:
                 continue
             if table.fields and table.fields[0].kind == "tag":
-                self._see_tags(table, inside)
+                self._see_tags(own, inside)
                 continue
             for field in table.fields:
                 columns = [
@@ -353,9 +341,10 @@ class _Findings:
             self._shared.append((float(surprise[i]), found))
         return inside
 
-    def _see_tags(self, table: PredictingContext, inside: Flags) -> None:
+    def _see_tags(self, own: Table, inside: Flags) -> None:
         """Tags that are common inside and rare outside."""
-        rows, columns = self._columns.tags(table)
+        rows, columns = self._columns.tags(own)
+        table = own.context
         described = np.asarray(table.data.has_values)
         known = float((inside & described).sum()), float((~inside & described).sum())
         if known[0] >= FEWEST:

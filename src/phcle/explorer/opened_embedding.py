@@ -7,35 +7,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.family_means import MOST_WITH_FAMILIES, Groups
-from phcle.contexts.labels import normal
+from phcle.answers import Named
+from phcle.contexts.family_means import MOST_WITH_FAMILIES
 from phcle.contexts.name_arrays import hash_names
-from phcle.contexts.relational.taxonomy import SpecificNodes
-from phcle.embedding.complete import completable
+from phcle.contexts.relational.taxonomy import Hierarchy, SpecificNodes
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.read import FamilyValues, read_stored
-from phcle.errors import OptionError, some
+from phcle.embedding.labels import Labels
+from phcle.errors import OptionError
 from phcle.explorer.background_work import BackgroundWork
-from phcle.explorer.label_suggestions import LabelNotFound, Suggestions
+from phcle.explorer.label_columns import LabelColumns
 from phcle.files.container import checksum
 from phcle.report.hierarchy_branches import Branches, find_branches, hierarchy_of
 from phcle.report.map_layout import principal_layout
-from phcle.uses.label_columns import LabelColumns
-from phcle.uses.neighbour_table import StoredNeighbours
-
-if TYPE_CHECKING:
-    from phcle.contexts.relational.taxonomy import Hierarchy
-
 
 Tell = Callable[[str], None]
-
-MOST_SUGGESTED = 20
-"""Labels of one name that a page lists."""
 
 
 class Opened:
@@ -88,7 +77,6 @@ class Opened:
         self.title = title
         self.file = file
         self.tell = tell
-        self.search = StoredNeighbours(embedding)
         self.sample: npt.NDArray[np.int64] | None = None
         self.on_map = self
         told = tell, tell_progress
@@ -103,14 +91,6 @@ class Opened:
         )
         # Neighbours of a million labels would take hours; each search takes a moment.
         self.background = BackgroundWork(embedding)
-
-    @property
-    def neighbours(self) -> StoredNeighbours:
-        """The search for nearest labels; uses the stored table once it is ready."""
-        found = self.background.result
-        if self.search.table is None and found is not None:
-            self.search.table = found.table
-        return self.search
 
     def finds_quickly(self, label: str, k: int) -> bool:
         """Whether the neighbours of a label are in the table.
@@ -127,10 +107,7 @@ class Opened:
         bool
             False if labels or neighbours must be searched for.
         """
-        table = self.neighbours.table
-        return (
-            table is not None and k <= table.rows.shape[1] and label in self.embedding
-        )
+        return self.embedding.search.holds(k) and label in self.embedding
 
     @property
     def places(self) -> npt.NDArray[np.float32]:
@@ -158,7 +135,7 @@ class Opened:
         array of shape (labels, 2)
             Their places; one that is not on the map lies between its nearest labels.
         """
-        rows = [self.search.position(label) for label in labels]
+        rows = [self.embedding.row_of[label] for label in labels]
         if self.on_map is self:
             return self.places[rows]
         shown = self.on_map
@@ -168,49 +145,20 @@ class Opened:
         found = (shown.places[near] * weight[:, :, None]).sum(axis=1)
         return np.asarray(found / weight.sum(axis=1, keepdims=True), np.float32)
 
-    def resolve(self, text: str) -> str:
-        """Find a label by id or name.
+    def named(self, label: str) -> Named:
+        """Add the readable name to a label.
 
         Parameters
         ----------
-        text : str
-            An id or a readable name.
+        label : str
+            The label's id.
 
         Returns
         -------
-        str
-            The id.
-
-        Raises
-        ------
-        LabelNotFound
-            If no label or several labels match; it suggests others.
+        Named
+            The id and the name.
         """
-        if text in self.embedding:
-            return normal(text)
-        labels = self.embedding.labels
-        # Faster than LabelEmbedding.resolve, which compares with every label.
-        found = [labels[i] for i in self.label_suggestions.exactly(text)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise LabelNotFound(
-                f"{text!r} is the name of {len(found)} labels: {some(found)}; "
-                "use the id.",
-                text,
-                tuple(found[:MOST_SUGGESTED]),
-            )
-        near = tuple(labels[i] for i in self.label_suggestions.find(text, 3))
-        alike = [self.embedding.name_of(label) for label in near]
-        hint = f" Did you mean {' or '.join(map(repr, alike))}?" if alike else ""
-        raise LabelNotFound(f"no label {text!r} in this embedding.{hint}", text, near)
-
-    @cached_property
-    def label_suggestions(self) -> Suggestions:
-        """Search for labels by id or name."""
-        labels = self.embedding.labels
-        names = [self.embedding.name_of(x) for x in labels]
-        return Suggestions(labels, names, self.embedding.spellings)
+        return Named(label, self.embedding.name_of(label))
 
     @cached_property
     def rows_by_name(self) -> npt.NDArray[np.int32]:
@@ -284,16 +232,10 @@ class Opened:
         """Attributes of all labels."""
         return LabelColumns(self.embedding)
 
-    @cached_property
-    def families(self) -> dict[str, FamilyValues]:
-        """What the families of all labels say about their cells, by context."""
-        embedding = self.embedding
-        groups = Groups(())
-        if len(embedding) <= MOST_WITH_FAMILIES:
-            groups = FamilyValues.groups_of(embedding)
-        return {
-            x.name: FamilyValues(embedding, x, groups) for x in completable(embedding)
-        }
+    @property
+    def has_families(self) -> bool:
+        """Whether pages say what families say; with too many labels it takes long."""
+        return len(self.embedding) <= MOST_WITH_FAMILIES
 
     @cached_property
     def digest(self) -> str:
@@ -308,11 +250,11 @@ class Opened:
         return SpecificNodes(self.taxonomy[1], self.embedding.labels)
 
     @cached_property
-    def node_suggestions(self) -> Suggestions:
-        """Search for nodes of the hierarchy by id or name."""
-        nodes = () if self.taxonomy is None else self.taxonomy[1].nodes
-        names = [self.embedding.name_of(x) for x in nodes]
-        return Suggestions(nodes, names, self.embedding.spellings)
+    def nodes(self) -> Labels:
+        """Nodes of the hierarchy by id or name."""
+        return self.embedding.nodes(
+            Hierarchy.from_edges([]) if self.taxonomy is None else self.taxonomy[1]
+        )
 
     @cached_property
     def attributes(self) -> list[tuple[str, str]]:
@@ -324,12 +266,11 @@ class Opened:
         ]
 
     @cached_property
-    def attribute_suggestions(self) -> Suggestions:
-        """Search for attributes by name, or by context and name."""
-        return Suggestions(
-            [f"{context}: {column}" for context, column in self.attributes],
-            [column for _, column in self.attributes],
-        )
+    def attributes_called(self) -> Labels:
+        """Attributes by name, or by context and name."""
+        ids = [f"{context}: {column}" for context, column in self.attributes]
+        names = [column for _, column in self.attributes]
+        return Labels(ids, dict(zip(ids, names, strict=True)))
 
     @cached_property
     def branches(self) -> Branches | None:
@@ -350,7 +291,7 @@ class Opened:
 
 def _part(embedding: LabelEmbedding, rows: npt.NDArray[np.int64]) -> LabelEmbedding:
     """Some labels, with what was predicted for them."""
-    stored = {x.name: read_stored(embedding, x) for x in embedding.predicting}
+    stored = {name: table.stored for name, table in embedding.tables.items()}
     return replace(
         embedding,
         labels=tuple(embedding.labels[i] for i in rows.tolist()),

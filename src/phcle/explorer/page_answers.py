@@ -1,35 +1,31 @@
 """Answers that only the explorer gives: pages, comparisons and search while typing.
 
-What the command line answers too (nearest, describe, explain, info) comes from
-`phcle.uses.named_answers`. Pages and the HTTP API show the same answers.
+What the command line answers too (nearest, describe, explain, info) comes from the
+embedding itself. Pages and the HTTP API show the same answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import cast
+from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from phcle.answers import ExplainedPair, Named, Nearest, Neighbour
-from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.contexts.descriptive.fields import Field
-from phcle.embedding.cell_texts import interval_text, number_text
-from phcle.embedding.describe import describe
+from phcle.answers import Named, Neighbour
+from phcle.embedding.columns import Reading
+from phcle.embedding.describe import (
+    Wanted,
+    describe,
+    find_labels,
+    how_sure,
+    table_called,
+)
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.read import Reading, read_predictions
+from phcle.embedding.summary import summarise
 from phcle.errors import OptionError
 from phcle.explorer import answers
+from phcle.explorer.label_columns import ShownCell, shown
 from phcle.explorer.opened_embedding import Opened
 from phcle.explorer.workspace import Workspace
-from phcle.uses.attribute_search import Criterion, descriptive_context, find_labels
-from phcle.uses.named_answers import (
-    explain_pair,
-    named,
-    nearest_labels,
-    summarise,
-)
 
 MOST_COMPARED = 8
 """Labels that can be compared at once; more do not fit on a page."""
@@ -79,48 +75,6 @@ def info(workspace: Workspace) -> answers.ExplorerInfo:
     )
 
 
-def nearest(opened: Opened, label: str, k: int) -> Nearest:
-    """Find the labels most similar to a label.
-
-    Parameters
-    ----------
-    opened : Opened
-        The embedding.
-    label : str
-        A label's id or its readable name.
-    k : int
-        Number of neighbours.
-
-    Returns
-    -------
-    Nearest
-        The neighbours, best first.
-    """
-    return nearest_labels(
-        opened.embedding, opened.resolve(label), k, search=opened.neighbours
-    )
-
-
-def explanation(opened: Opened, a: str, b: str, k: int) -> ExplainedPair:
-    """Explain the similarity of two labels.
-
-    Parameters
-    ----------
-    opened : Opened
-        The embedding.
-    a, b : str
-        Ids or readable names of the labels.
-    k : int
-        Number of columns that are named in each group.
-
-    Returns
-    -------
-    ExplainedPair
-        The parts of the similarity.
-    """
-    return explain_pair(opened.embedding, opened.resolve(a), opened.resolve(b), k)
-
-
 def label_page(opened: Opened, label: str, k: int) -> answers.LabelPage:
     """Collect all that the page of a label shows.
 
@@ -139,10 +93,11 @@ def label_page(opened: Opened, label: str, k: int) -> answers.LabelPage:
         Neighbours, attributes, contexts and the place in the hierarchy.
     """
     embedding = opened.embedding
-    label = opened.resolve(label)
+    (found,) = embedding.neighbours([label], k)
+    label = embedding.resolve(label)
     described = describe(embedding, label, N_ATTRIBUTES, has_related=False)
     return answers.LabelPage(
-        **vars(nearest(opened, label, k)),
+        **vars(found),
         observed=described.observed,
         predicted=described.predicted,
         not_predictable=described.not_predictable,
@@ -156,7 +111,7 @@ def label_page(opened: Opened, label: str, k: int) -> answers.LabelPage:
     )
 
 
-def label_cells(embedding: LabelEmbedding, label: str) -> tuple[answers.LabelCell, ...]:
+def label_cells(embedding: LabelEmbedding, label: str) -> tuple[ShownCell, ...]:
     """Find the cells of a label in the tables of an embedding.
 
     Parameters
@@ -168,7 +123,7 @@ def label_cells(embedding: LabelEmbedding, label: str) -> tuple[answers.LabelCel
 
     Returns
     -------
-    tuple of LabelCell
+    tuple of ShownCell
         The cells in the order of the tables; those that are neither known nor
         predicted are left out.
 
@@ -182,63 +137,13 @@ def label_cells(embedding: LabelEmbedding, label: str) -> tuple[answers.LabelCel
     >>> [(cell.column, cell.text, cell.observed) for cell in found]
     [('legs', '0', True), ('skin', 'wet', True)]
     """
-    return tuple(
-        cell
-        for context in embedding.contexts
-        if context.can_be_completed
-        for cell in _cells(embedding, cast(PredictingContext, context), label)
-    )
-
-
-def _cells(
-    embedding: LabelEmbedding, context: PredictingContext, label: str
-) -> Iterator[answers.LabelCell]:
-    """The cells of one table."""
-    fields = [field for field in context.fields if field.kind in KINDS][:MOST_CELLS]
-    if not fields:
-        return
-    known = context.observed_row(label)
-    read = None
-    if context.weight > 0:
-        rows = np.array([embedding.row_of[label]])
-        read = read_predictions(embedding, context, rows)
-    for field in fields:
-        if not np.isnan(known[field.at.start]):
-            yield answers.LabelCell(
-                context.name, field.title, _text(field, known, 6), True
-            )
-        elif read is not None:
-            yield _predicted(context, field, read)
-
-
-def _predicted(
-    context: PredictingContext, field: Field, read: Reading
-) -> answers.LabelCell:
-    """A cell that is not known."""
-    interval, confidence = "", None
-    if field.kind == "number":
-        if read.low is not None and read.high is not None:
-            low, high = (float(x[0, field.at.start]) for x in (read.low, read.high))
-            interval = "" if np.isnan(low) else interval_text(low, high)
-    elif read.chance is not None:
-        chance = read.chance[0, field.at]
-        # Of yes or no, the one that is written.
-        sure = chance.max() if field.values else max(chance[0], 1 - chance[0])
-        confidence = float(sure)
-    text = _text(field, read.values[0], 3)
-    return answers.LabelCell(
-        context.name, field.title, text, False, confidence, interval
-    )
-
-
-def _text(field: Field, values: npt.NDArray[np.floating], digits: int) -> str:
-    """Write the value of a field; predicted numbers have fewer digits."""
-    own = values[field.at]
-    if field.kind == "number":
-        return number_text(float(own[0]), digits)
-    if field.values:
-        return field.values[int(own.argmax())]
-    return "yes" if own[0] > 0.5 else "no"
+    name, found = embedding.name_of(label), []
+    for table in embedding.tables.values():
+        fields = [x for x in table.context.fields if x.kind in KINDS][:MOST_CELLS]
+        if fields and table.context.can_be_completed:
+            read = table.read(np.array([embedding.row_of[label]]))
+            found += [read.column(x).cell(0, label, name) for x in fields]
+    return tuple(shown(cell) for cell in found if cell.value is not None)
 
 
 def _place_in_taxonomy(opened: Opened, label: str) -> answers.TaxonomyPlace | None:
@@ -283,9 +188,9 @@ def example_pairs(opened: Opened) -> tuple[tuple[Named, ...], ...]:
     embedding = opened.embedding
     step = -(-len(embedding) // N_EXAMPLES)
     return tuple(
-        (named(embedding, label), named(embedding, near.label))
-        for label in embedding.labels[step // 2 :: step]
-        for near in nearest(opened, label, 1).neighbours
+        (Named(found.label or "", found.name), Named(near.label, near.name))
+        for found in embedding.neighbours(embedding.labels[step // 2 :: step], 1)
+        for near in found.neighbours
     )
 
 
@@ -305,7 +210,7 @@ def comparison(opened: Opened, labels: Sequence[str]) -> answers.Comparison:
         Similarities, common ancestors and attributes side by side.
     """
     embedding = opened.embedding
-    chosen = list(dict.fromkeys(map(opened.resolve, labels)))
+    chosen = list(dict.fromkeys(map(embedding.resolve, labels)))
     if not 2 <= len(chosen) <= MOST_COMPARED:
         raise OptionError(
             f"from 2 to {MOST_COMPARED} different labels can be compared. "
@@ -315,7 +220,7 @@ def comparison(opened: Opened, labels: Sequence[str]) -> answers.Comparison:
     units = np.asarray(embedding.unit_vectors[rows], np.float64)
     cosines = np.clip(units @ units.T, -1, 1)
     return answers.Comparison(
-        labels=tuple(named(embedding, label) for label in chosen),
+        labels=tuple(map(opened.named, chosen)),
         similarities=tuple(tuple(float(x) for x in row) for row in cosines),
         percentiles=tuple(tuple(map(embedding.percentile_of, row)) for row in cosines),
         ancestors=_shared_ancestors(opened, chosen),
@@ -360,48 +265,31 @@ def _compared_attributes(
         for x in (*described.observed, *described.predicted):
             key = (x.context, x.name)
             strengths[key] = max(strengths.get(key, 0.0), x.strength)
-    at_rows = np.array([embedding.row_of[label] for label in labels])
-    contexts = {name: descriptive_context(embedding, name) for name, _ in strengths}
-    readings = {
-        name: read_predictions(embedding, context, at_rows)
-        for name, context in contexts.items()
-    }
-    observed = {
-        name: [context.observed_row(label) for label in labels]
-        for name, context in contexts.items()
-    }
-    rows = []
+    tables = {name: table_called(embedding, name) for name, _ in strengths}
+    rows = np.array([embedding.row_of[label] for label in labels])
+    readings = {name: table.read(rows) for name, table in tables.items()}
+    found = []
     for (name, column), strength in strengths.items():
-        context = contexts[name]
-        at = context.columns.index(column)
-        cells = []
-        for i in range(len(labels)):
-            known = float(observed[name][i][at])
-            if np.isnan(known):
-                cells.append(_predicted_cell(context, readings[name], i, at))
-            else:
-                cells.append(answers.ComparedCell(known, observed=True))
-        is_number = bool(context.is_number[at])
-        rows.append(
-            answers.ComparedAttribute(name, column, strength, tuple(cells), is_number)
+        read = readings[name]
+        at = read.context.columns.index(column)
+        cells = tuple(_compared_cell(read, i, at) for i in range(len(labels)))
+        is_number = bool(read.context.is_number[at])
+        found.append(
+            answers.ComparedAttribute(name, column, strength, cells, is_number)
         )
-    return tuple(sorted(rows, key=lambda row: -row.strength))
+    return tuple(sorted(found, key=lambda row: -row.strength))
 
 
-def _predicted_cell(
-    context: PredictingContext, read: Reading, row: int, column: int
-) -> answers.ComparedCell:
-    """A predicted number with its interval, or the probability of another value."""
-    if context.weight <= 0:
-        return answers.ComparedCell(None, observed=False)
-    if not context.is_number[column]:
-        chance = None if read.chance is None else float(read.chance[row, column])
-        return answers.ComparedCell(None, observed=False, confidence=chance)
+def _compared_cell(read: Reading, row: int, column: int) -> answers.ComparedCell:
+    """A known value, a predicted number, or the probability of another value."""
+    known = float(read.known[row, column])
+    if not np.isnan(known):
+        return answers.ComparedCell(known, observed=True)
     number = float(read.values[row, column])
-    if read.low is None or read.high is None or np.isnan(read.low[row, column]):
-        return answers.ComparedCell(number, observed=False)
-    low, high = float(read.low[row, column]), float(read.high[row, column])
-    return answers.ComparedCell(number, observed=False, low=low, high=high)
+    if np.isnan(number):
+        return answers.ComparedCell(None, observed=False)
+    value = number if read.context.is_number[column] else None
+    return answers.ComparedCell(value, False, *how_sure(read, row, column))
 
 
 def found_labels(opened: Opened, typed: str, limit: int) -> answers.LabelsFound:
@@ -421,9 +309,8 @@ def found_labels(opened: Opened, typed: str, limit: int) -> answers.LabelsFound:
     LabelsFound
         Matching labels, best first.
     """
-    embedding = opened.embedding
-    rows = opened.label_suggestions.find(typed, limit)
-    found = tuple(named(embedding, embedding.labels[i]) for i in rows)
+    rows = opened.embedding.called.suggest(typed, limit)
+    found = tuple(opened.named(opened.embedding.labels[i]) for i in rows)
     return answers.LabelsFound(typed, found)
 
 
@@ -447,7 +334,7 @@ def found_nodes(opened: Opened, typed: str, limit: int) -> answers.NodesFound:
     if opened.taxonomy is None:
         return answers.NodesFound(typed, ())
     tree = opened.taxonomy[1]
-    nodes = [tree.nodes[i] for i in opened.node_suggestions.find(typed, limit)]
+    nodes = [tree.nodes[i] for i in opened.nodes.suggest(typed, limit)]
     name_of = opened.embedding.name_of
     return answers.NodesFound(
         typed,
@@ -479,7 +366,7 @@ def found_attributes(opened: Opened, typed: str, limit: int) -> answers.Attribut
     """
     sorts = {c.name: c.value_kind for c in opened.embedding.predicting}
     hits = [
-        opened.attributes[i] for i in opened.attribute_suggestions.find(typed, limit)
+        opened.attributes[i] for i in opened.attributes_called.suggest(typed, limit)
     ]
     return answers.AttributesFound(
         typed,
@@ -488,7 +375,7 @@ def found_attributes(opened: Opened, typed: str, limit: int) -> answers.Attribut
 
 
 def fitting_labels(
-    opened: Opened, wanted: Sequence[Criterion], k: int
+    opened: Opened, wanted: Sequence[Wanted], k: int
 ) -> answers.FittingLabels:
     """Find labels by their attributes.
 
@@ -496,7 +383,7 @@ def fitting_labels(
     ----------
     opened : Opened
         The embedding.
-    wanted : sequence of Criterion
+    wanted : sequence of Wanted
         Attributes that labels shall have or lack.
     k : int
         Number of labels.
@@ -511,10 +398,9 @@ def fitting_labels(
         tuple(answers.WantedAttribute(x.context, x.column, x.present) for x in wanted),
         tuple(
             answers.FittingLabel(
-                match.label,
-                opened.embedding.name_of(match.label),
-                match.score,
-                tuple(answers.AttributeChance(*chance) for chance in match.chances),
+                **vars(opened.named(opened.embedding.labels[match.row])),
+                score=match.score,
+                chances=tuple(answers.AttributeChance(*x) for x in match.chances),
             )
             for match in found
         ),
@@ -578,9 +464,11 @@ def side_by_side(workspace: Workspace, label: str, k: int) -> answers.SideBySide
     """
     sides = workspace.opened, workspace.compared
     home = sides[label not in sides[0].embedding and label in sides[1].embedding]
-    label = home.resolve(label)
+    label = home.embedding.resolve(label)
     one, two = (
-        nearest(side, label, k).neighbours if label in side.embedding else ()
+        side.embedding.neighbours([label], k)[0].neighbours
+        if label in side.embedding
+        else ()
         for side in sides
     )
     both = {near.label for near in one} & {near.label for near in two}

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
 
 from phcle import __version__
-from phcle.embedding.cell_texts import interval_text, number_text
+from phcle.embedding.cell_texts import interval_text, number_text, shown_percentile
 from phcle.explorer import page_answers
 from phcle.explorer.answers import WantedAttribute
 from phcle.explorer.assets import Assets
@@ -21,8 +21,6 @@ from phcle.explorer.label_table import AskedTable, label_table
 from phcle.explorer.node_page import node_page
 from phcle.explorer.security import CostlyRoute
 from phcle.explorer.workspace import Workspace
-from phcle.uses.explanation_lines import shown_percentile
-from phcle.uses.named_answers import named
 from phcle.web import MAP_SCRIPTS
 
 N_NEIGHBOURS = 15
@@ -199,12 +197,11 @@ class Pages:
         @costly.get("/compare")
         def compare(labels: Labels = []) -> HTMLResponse:  # noqa: B006
             asked = [label for label in labels if label.strip()]
-            found = list(dict.fromkeys(map(opened.resolve, asked)))
+            found = list(dict.fromkeys(map(opened.embedding.resolve, asked)))
             # A ninth label is left out, and the page says so: the others stay chosen.
             most = page_answers.MOST_COMPARED
             chosen, left_out = (
-                [named(opened.embedding, x) for x in part]
-                for part in (found[:most], found[most:])
+                [opened.named(x) for x in part] for part in (found[:most], found[most:])
             )
             answer = None
             if len(chosen) > 1:

@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from phcle.embedding.groups import cluster_names
 from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.embedding.search import Neighbours
 from phcle.errors import FileError
 from phcle.files.container import Tensors, checksum, read_sealed, write_sealed
 from phcle.report.map_layout import Layout, lay_out
-from phcle.uses.cluster_names import cluster_names
-from phcle.uses.neighbour_table import NeighbourTable
 
 FORMAT, VERSION = "phcle.explorer", 1
 
@@ -42,7 +42,7 @@ class Precomputed:
 
     Attributes
     ----------
-    table : NeighbourTable
+    table : Neighbours
         The nearest labels of every label.
     places : array of shape (labels, 2)
         Places on the map, from −1 to 1.
@@ -54,7 +54,7 @@ class Precomputed:
         How the places were computed.
     """
 
-    table: NeighbourTable
+    table: Neighbours
     places: npt.NDArray[np.float32]
     clusters: npt.NDArray[np.uint8]
     cluster_names: tuple[str, ...]
@@ -165,7 +165,7 @@ def load_precomputed(path: Path, embedding: LabelEmbedding) -> Precomputed | Non
         if content["embedding"] != digest_of(embedding):
             return None
         found = Precomputed(
-            NeighbourTable(tensors["rows"], tensors["cosines"]),
+            Neighbours(tensors["rows"], tensors["cosines"]),
             tensors["places"],
             tensors["clusters"],
             tuple(map(str, content["cluster_names"])),
@@ -217,8 +217,7 @@ def precompute(
         The results.
     """
     n = len(embedding)
-    table = NeighbourTable.of(
-        embedding,
+    table = embedding.search.neighbour_table(
         progress=lambda done, total: progress("finding neighbours", done, total),
     )
     units = np.asarray(embedding.unit_vectors, np.float32)

@@ -147,7 +147,7 @@ def align(places: npt.ArrayLike, wanted: npt.ArrayLike) -> Alignment:
 
 
 def beside_neighbours(
-    places: npt.ArrayLike, neighbours: npt.NDArray[np.int32]
+    places: npt.ArrayLike, neighbours: npt.NDArray[np.integer]
 ) -> npt.NDArray[np.float32]:
     """Put labels that lie far from their nearest labels between these.
 
@@ -282,7 +282,7 @@ class _Pair:
 
         From other starts, t-SNE puts the same groups at other places.
         """
-        table = self.second.neighbours.table
+        table = self.second.embedding.search.table
         aligned = self.on_first(self.second.places).apply(self.second.places)
         start = np.asarray(aligned, np.float32)
         start[self.rows[1]] = self.first.places[self.rows[0]]

@@ -7,24 +7,20 @@ and read by the same readers that the command line uses.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from phcle.answers import Attribute
-from phcle.datasets.feature_folder import read_feature_rows
+from phcle.answers import Attribute, Related, UnderstoodPicture
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError, OptionError, PhcleError
 from phcle.explorer.answers import UnderstoodFile
 from phcle.explorer.workspace import Workspace
-from phcle.uses.named_answers import understood_picture
+from phcle.images import read_feature_rows
 
 MOST_ROWS = 24
 """Pictures of one file that are described; more do not fit on a page."""
-
-Related = Sequence[tuple[str, float]]
 
 NUMPY_MAGIC = b"\x93NUMPY"
 
@@ -58,7 +54,7 @@ def understood(workspace: Workspace, content: bytes, k: int) -> UnderstoodFile:
         found = [(each.related, each.attributes) for each in described]
     titles = ["picture"] if is_photo else [f"row {i}" for i in range(1, len(found) + 1)]
     pictures = (
-        understood_picture(embedding, title, related, attributes)
+        UnderstoodPicture(title, related, attributes)
         for title, (related, attributes) in zip(titles, found, strict=True)
     )
     return UnderstoodFile(tuple(pictures), len(rows))
@@ -84,7 +80,7 @@ def _features(workspace: Workspace, content: bytes) -> tuple[Any, bool]:
 
 def _described(
     embedding: LabelEmbedding, row: Any, k: int
-) -> tuple[Related, Sequence[Attribute]]:
+) -> tuple[tuple[Related, ...], tuple[Attribute, ...]]:
     """Without a map of pictures, a vector must be one of the embedding's own space."""
     if len(row) != embedding.dim:
         raise OptionError(

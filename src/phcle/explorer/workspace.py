@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from phcle.errors import OptionError
 from phcle.explorer.answers import Progress, Status
+from phcle.explorer.differences import Differences, neighbourhood_differences
 from phcle.explorer.opened_embedding import Opened
-from phcle.uses.neighbour_table import Differences, neighbourhood_differences
 
 if TYPE_CHECKING:
     from phcle.images import FeatureNetwork, ImageMap

@@ -7,35 +7,19 @@ ValueError, and brackets nested a thousand deep a RecursionError.
 from __future__ import annotations
 
 import json
-import re
 import tomllib
-from typing import Any
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from phcle.errors import FileError
 
-LONGEST_TOML = 1_000_000
-"""Longest TOML text, in characters. Configurations have some thousand; the limit keeps
-the time of a hostile file below a few seconds."""
+Made = TypeVar("Made")
 
-MOST_PARTS = 30
-"""Most parts of a dotted key, as in a.b.c. Configurations use two or three. The parser
-takes time and memory that grow with the square of this number."""
-
-_PART = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"?|'[^'\n]*+'?)"""
-_DOT = r"[ \t]*+\.[ \t]*+"
-_TOKENS = re.compile(
-    rf"""
-    {'"' * 3}(?:[^"\\]|\\.|"(?!""))*+"{{0,5}}   # text of several lines
-    | {"'" * 3}(?:[^']|'(?!''))*+'{{0,5}}
-    | (?P<long>{_PART}(?:{_DOT}{_PART}){{{MOST_PARTS}}})
-    | {_PART}(?:{_DOT}{_PART})*+                # a key or a value
-    | \#[^\n]*+                                 # a comment
-    | [^"'\#A-Za-z0-9_-]++
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-"""All of a TOML text, token by token. Quantifiers with a further + never go back, so
-the time is linear."""
+LONGEST_TOML, MOST_DOTS = 100_000, 1_000
+"""Most characters of a TOML text, and most dots in a line of it. Configurations have
+some thousand, and a few. The parser takes time and memory that grow with the square of
+the number of parts of a key, as in a.b.c."""
 
 
 def parse_json(text: str | bytes, where: str) -> Any:
@@ -81,24 +65,64 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        The content. Text that is too long, and keys of too many parts, are refused.
+        The content. Text that is too long, and lines of too many dots, are refused.
     """
-    if len(text) > LONGEST_TOML:
+    most_dots = max(line.count(".") for line in text.split("\n"))
+    if len(text) > LONGEST_TOML or most_dots > MOST_DOTS:
         raise FileError(
-            f"{where}: has {len(text):,} characters, but TOML files may have at most "
-            f"{LONGEST_TOML:,}."
+            f"{where}: must have at most {LONGEST_TOML:,} characters, and at most "
+            f"{MOST_DOTS:,} dots in a line. Got {len(text):,} and {most_dots:,}."
         )
-    for token in _TOKENS.finditer(text):
-        if token["long"] is not None:
-            line = text.count("\n", 0, token.start()) + 1
-            raise FileError(
-                f"{where}, line {line}: a key has more than {MOST_PARTS} parts; "
-                "shorten it."
-            )
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise FileError(f"{where}: is not TOML ({error}).") from error
+
+
+def of_types(kind: type[Made], stored: Any) -> Made:
+    """Make a data class of plain values, as JSON has stored it.
+
+    Parameters
+    ----------
+    kind : type
+        The data class. Its fields are texts, numbers, truth values, None, other data
+        classes that were made before, or mappings and tuples of these.
+    stored : object
+        The values by field.
+
+    Returns
+    -------
+    object
+        The data class.
+
+    Raises
+    ------
+    ValueError
+        If the value of a field has another type.
+    """
+    hints = get_type_hints(kind)
+    values = {name: stored[name] for name in hints}
+    for name, hint in hints.items():
+        if not _is_of(values[name], hint):
+            raise ValueError(f"{name} is {values[name]!r}")
+    return kind(**values)
+
+
+def _is_of(value: Any, hint: Any) -> bool:
+    """Whether a value has a type; numbers of NumPy are numbers too."""
+    parts, outer = get_args(hint), get_origin(hint)
+    if outer is Mapping:
+        return isinstance(value, dict) and all(
+            _is_of(x, parts[1]) for x in value.values()
+        )
+    if outer is tuple:
+        return isinstance(value, tuple) and all(_is_of(x, parts[0]) for x in value)
+    if parts:
+        return any(_is_of(value, part) for part in parts)
+    is_truth = type(value).__name__ == "bool"  # of Python or NumPy
+    if is_truth or hint is bool:
+        return is_truth and hint is bool
+    return isinstance(value, {int: Integral, float: Real}.get(hint, hint))
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,36 +1,23 @@
-"""Read `.npy` and `.npz` files without pickle, and check sizes before reading.
-
-NumPy's own reader allocates whatever the header asks for, so a header of a hundred
-bytes could take all memory. Here the bytes that it states must be in the file.
-"""
+"""Read `.npy` and `.npz` files without pickle, and no more than memory can hold."""
 
 from __future__ import annotations
 
-import math
 import warnings
 import zipfile
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from phcle.errors import FileError
 from phcle.files.reading import opened, refuse_bomb
 
 Array = npt.NDArray[Any]
 
-DAMAGED = "is not a NumPy file, or it is damaged"
-
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Compression that NumPy uses."""
-
-HEADERS = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
-"""How to read the header of each of NumPy's formats."""
+DAMAGED = "is damaged, or not a NumPy file of plain numbers and texts"
 
 
 def read_npy(path: Path) -> Array:
@@ -46,8 +33,11 @@ def read_npy(path: Path) -> Array:
     array
         Numbers or texts.
     """
-    with opened(path, DAMAGED, Exception) as file:
-        return _read_array(file, path.stat().st_size, str(path))
+    with _opened(path) as file:
+        array = _checked(np.load(file, allow_pickle=False))
+        if file.read(1):
+            raise ValueError("it is longer than its header says")
+        return array
 
 
 def read_npz(path: Path, wanted: Collection[str]) -> tuple[list[str], dict[str, Array]]:
@@ -65,69 +55,33 @@ def read_npz(path: Path, wanted: Collection[str]) -> tuple[list[str], dict[str, 
     tuple of list and dict
         The names of all arrays in the file, and the wanted arrays by name.
     """
-    with opened(path, DAMAGED, Exception) as file, zipfile.ZipFile(file) as archive:
-        members = _members(archive, path)
-        read = {key: member for key, member in members.items() if key in wanted}
-        refuse_bomb(path, sum(member.file_size for member in read.values()))
-        arrays = {}
-        for key, member in read.items():
-            with archive.open(member) as packed:
-                where = f"{path}, array {key!r}"
-                arrays[key] = _read_array(packed, member.file_size, where)
-        return [*members], arrays
+    with _opened(path) as file:
+        refuse_bomb(path, sum(x.file_size for x in zipfile.ZipFile(file).infolist()))
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as arrays:
+            names = list(arrays)
+            if len(set(names)) < len(names):
+                raise ValueError("it has two arrays of one name")
+            return names, {x: _checked(arrays[x]) for x in names if x in wanted}
 
 
-def _members(archive: zipfile.ZipFile, path: Path) -> dict[str, zipfile.ZipInfo]:
-    """Entries of the archive by the names of the arrays."""
-    found: dict[str, zipfile.ZipInfo] = {}
-    for member in archive.infolist():
-        name = member.filename.removesuffix(".npy")
-        if name in found:
-            raise FileError(f"{path}: holds two arrays called {name!r}; save it again.")
-        if member.compress_type not in METHODS:
-            raise FileError(
-                f"{path}: the array {name!r} is packed in a way that NumPy does not "
-                "use; save it again with np.savez."
-            )
-        found[name] = member
-    return found
-
-
-def _read_array(file: IO[bytes], size: int, where: str) -> Array:
-    """Read an array if its header fits the number of bytes."""
-    with warnings.catch_warnings():
+@contextmanager
+def _opened(path: Path) -> Iterator[BufferedReader]:
+    """Open a file; whatever NumPy raises becomes an error that names it."""
+    with opened(path, DAMAGED, Exception) as file, warnings.catch_warnings():
         # Python's parser warns about invalid text in a damaged header.
         warnings.simplefilter("ignore")
-        version = np.lib.format.read_magic(file)
-        if version not in HEADERS:
-            raise FileError(
-                f"{where}: is damaged, or has NumPy's format {version[0]}."
-                f"{version[1]}, which is not read here; save plain numbers or texts."
-            )
-        shape, by_columns, dtype = HEADERS[version](file)
-    if dtype.hasobject:
-        raise FileError(
-            f"{where}: holds Python objects, which are not loaded because that can run "
-            "code; save numbers, and labels as text (labels.astype(str))."
-        )
-    expected = math.prod(shape) * dtype.itemsize
-    if any(n < 0 for n in shape) or expected != size - file.tell():
-        raise FileError(
-            f"{where}: says that it is {dtype} of shape {shape}, which does not fit "
-            f"its {size:,} bytes; it is cut short or damaged, so get it again."
-        )
-    data = file.read(expected)
-    if dtype.kind == "U":
-        _check_characters(data, dtype, where)
-    flat = np.frombuffer(data, dtype=dtype)
-    return flat.reshape(shape, order="F" if by_columns else "C")
+        try:
+            yield file
+        except MemoryError as error:  # before anything was read
+            raise ValueError(str(error)) from error
 
 
-def _check_characters(data: bytes, dtype: np.dtype[Any], where: str) -> None:
-    """Refuse texts that Python could not decode."""
-    try:
-        data.decode("utf-32-be" if dtype.str[0] == ">" else "utf-32-le")
-    except UnicodeDecodeError as error:
-        raise FileError(
-            f"{where}: holds a text that is damaged; get the file again."
-        ) from error
+def _checked(array: Any) -> Array:
+    """Refuse what is no array, and texts that Python cannot decode."""
+    if not isinstance(array, np.ndarray):
+        raise ValueError("it holds no array where one must be")
+    if array.dtype.kind == "U":
+        little = array.astype(array.dtype.newbyteorder("<"))
+        little.tobytes().decode("utf-32-le")
+    return array

@@ -92,7 +92,9 @@ def check_is_file(path: Path) -> None:
 
 @contextmanager
 def naming(
-    path: Path, problem: str, errors: type[Exception] = OSError
+    path: Path,
+    problem: str,
+    errors: type[Exception] | tuple[type[Exception], ...] = OSError,
 ) -> Iterator[None]:
     """Let errors of a `with` block name the file.
 
@@ -102,7 +104,7 @@ def naming(
         The file.
     problem : str
         What to say about the file, before the reason.
-    errors : type, default OSError
+    errors : type or tuple of types, default OSError
         Errors that become a `FileError`.
 
     Yields
@@ -115,7 +117,9 @@ def naming(
     except (FileError, MemoryError):
         raise
     except errors as error:
-        reason = getattr(error, "strerror", None) or str(error).strip()
+        reason = (
+            getattr(error, "strerror", None) or str(error).strip().partition("\n")[0]
+        )
         raise FileError(
             f"{path}: {problem} ({reason[:200] or type(error).__name__})."
         ) from error
@@ -242,3 +246,24 @@ def check_gzip(path: Path) -> None:
         while chunk := unpacked.read(CHUNK):
             total += len(chunk)
             refuse_bomb(path, total)
+
+
+def check_parquet(path: Path) -> None:
+    """Refuse a Parquet file that decompresses to far more than its size.
+
+    Parameters
+    ----------
+    path : Path
+        The file. Only its metadata is read.
+    """
+    try:
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise FileError(
+            f"{path}: reading Parquet needs: pip install 'phcle[parquet]'"
+        ) from None
+    with naming(path, "is not a Parquet file, or it is damaged", Exception):
+        about = pq.read_metadata(path)
+        groups = map(about.row_group, range(about.num_row_groups))
+        unpacked = sum(group.total_byte_size for group in groups)
+    refuse_bomb(path, max(unpacked, about.num_rows))

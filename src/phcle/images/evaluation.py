@@ -1,4 +1,4 @@
-"""Accuracies by class, and embeddings compared by how well unseen classes are found.
+"""Zero-shot tasks, and how well embeddings find unseen classes.
 
 Options are chosen on validation classes. Every embedding gets the same grid of options,
 and the unseen classes take no part in the choice.
@@ -6,36 +6,422 @@ and the unseen classes take no part in the choice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import product
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.model_selection import ParameterGrid
 
+from phcle.arrays import AnyFloats, Flags
+from phcle.contexts.labels import as_labels
 from phcle.embedding import LabelEmbedding
-from phcle.errors import OptionError, check_choice, some
-from phcle.images.features import TrainingImages, as_features
-from phcle.images.tasks import ZeroShotTask, hold_out, validation_splits
+from phcle.errors import (
+    ContextWarning,
+    FileError,
+    OptionError,
+    UnknownLabelError,
+    check_choice,
+    did_you_mean,
+    some,
+)
+from phcle.images.features import ImageData, Names, load_feature_folder
+from phcle.images.training_images import TrainingImages
 from phcle.images.zero_shot import (
     ESZSL,
+    FEWEST,
     SJE,
+    Classes,
     ConSE,
     ZeroShotClassifier,
     check_has_vectors,
     choose_penalties,
+    class_splits,
+    held_out_images,
 )
 from phcle.optional_imports import import_optional
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Variants = Mapping[tuple[str, str], LabelEmbedding]  # by names of embedding and variant
-Embeddings = Mapping[str, LabelEmbedding | Mapping[str, LabelEmbedding]]
-Prepare = Callable[[ZeroShotTask], TrainingImages]
+FEWEST_OF_USER = 6
+"""Fewest classes of a user: two unseen, two to validate on, two to learn from."""
+
+DEFAULT_SPLITS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class ZeroShotTask:
+    """Images with labels, the classes to learn from and the classes to recognise.
+
+    Images of other classes are ignored, so that several splits can share one set of
+    features.
+
+    Parameters
+    ----------
+    name : str
+        Name of the task in tables.
+    X : array of shape (images, features)
+        Features of all images; finite numbers.
+    y : array of shape (images,)
+        Their classes.
+    seen : sequence of str
+        Classes to learn from, two or more.
+    unseen : sequence of str
+        Classes to recognise, one or more.
+    validation : sequence of str, optional
+        Seen classes on which options are chosen; drawn at random if left out.
+    held_out : array of bool, shape (images,), optional
+        Images of seen classes that are never learned from: the seen half of a
+        generalised test. See `hold_out`.
+    split : int, default 0
+        Number among several splits of the same classes.
+
+    Raises
+    ------
+    OptionError
+        If classes are both seen and unseen, or have no images, or shapes do not fit.
+
+    Examples
+    --------
+    >>> pets = ZeroShotTask("pets", np.eye(4), ["cat", "dog", "fox", "elk"],
+    ...                     seen=["cat", "dog"], unseen=["fox", "elk"])
+    >>> pets.images(pets.unseen)[1].tolist()
+    ['fox', 'elk']
+    """
+
+    name: str
+    X: AnyFloats
+    y: Names
+    seen: Classes
+    unseen: Classes
+    validation: Classes | None = None
+    held_out: Flags | None = None
+    split: int = 0
+
+    def __post_init__(self) -> None:
+        put, where = partial(object.__setattr__, self), f"task {self.name!r}"
+        put("X", np.asarray(self.X))
+        put("y", np.asarray(self.y).astype(str))
+        put("seen", as_labels(self.seen, f"{where}, seen"))
+        put("unseen", as_labels(self.unseen, f"{where}, unseen"))
+        if self.validation is not None:
+            put("validation", as_labels(self.validation, f"{where}, validation"))
+        if self.held_out is not None:
+            put("held_out", np.asarray(self.held_out, dtype=bool))
+        for problem in self._problems():
+            raise OptionError(f"{where} {problem}.")
+
+    def __repr__(self) -> str:
+        size = f"{len(self.seen)} seen, {len(self.unseen)} unseen classes"
+        return f"ZeroShotTask({self.name!r}: {size}, {len(self.y)} images)"
+
+    @cached_property
+    def training_images(self) -> TrainingImages:
+        """The images of seen classes, with what is computed from them so far."""
+        return TrainingImages(*self.images(self.seen))
+
+    def images(self, classes: Sequence[str]) -> tuple[AnyFloats, Names]:
+        """Return the images of some classes, without those held out.
+
+        Parameters
+        ----------
+        classes : sequence of str
+            The classes.
+
+        Returns
+        -------
+        X : ndarray of shape (images, features)
+            Their features.
+        y : ndarray of str, shape (images,)
+            Their classes.
+        """
+        rows = np.isin(self.y, classes)
+        if self.held_out is not None:
+            rows &= ~self.held_out
+        return self.X[rows], self.y[rows]
+
+    def held_out_images(self) -> tuple[AnyFloats, Names]:
+        """Return the held-out images of seen classes.
+
+        Returns
+        -------
+        X : ndarray of shape (images, features)
+            Their features.
+        y : ndarray of str, shape (images,)
+            Their classes.
+
+        Raises
+        ------
+        OptionError
+            If the task holds no images out.
+        """
+        if self.held_out is None:
+            raise OptionError(f"task {self.name!r} holds no images out; see hold_out.")
+        rows = self.held_out & np.isin(self.y, self.seen)
+        return self.X[rows], self.y[rows]
+
+    def _problems(self) -> Iterator[str]:
+        """What does not fit together."""
+        if self.X.ndim != 2 or self.y.shape != (len(self.X),):
+            yield (
+                "must have one row of features and one label per image. Got X of shape "
+                f"{self.X.shape} and y of shape {self.y.shape}"
+            )
+        if not np.issubdtype(self.X.dtype, np.number) or not np.isfinite(self.X).all():
+            yield "must have finite numbers as features"
+        if self.held_out is not None and self.held_out.shape != self.y.shape:
+            yield f"must have one entry of held_out per image, {len(self.y)} in all"
+        seen, unseen = set(self.seen), set(self.unseen)
+        if len(seen) < FEWEST or not unseen:
+            yield f"must have at least {FEWEST} seen classes and an unseen one"
+        if both := seen & unseen:
+            yield f"has classes both seen and unseen: {some(sorted(both))}"
+        rest = "" if self.held_out is None else " but those held out"
+        for what, classes in (("seen", self.seen), ("unseen", self.unseen)):
+            if without := set(classes) - set(self.images(classes)[1].tolist()):
+                names = some(sorted(without))
+                yield f"has no images of the {what} classes {names}{rest}"
+        if self.validation is None:
+            return
+        if strange := set(self.validation) - seen:
+            names = some(sorted(strange))
+            yield f"must validate on seen classes. {names} are not among them"
+        if not 0 < len(self.validation) <= len(seen) - FEWEST:
+            yield f"must have a validation class and leave {FEWEST} seen classes"
+
+
+def resplits(
+    task: ZeroShotTask, n_splits: int, n_unseen: int, seed: int
+) -> list[ZeroShotTask]:
+    """Make tasks with random unseen classes from the classes and images of a task.
+
+    Parameters
+    ----------
+    task : ZeroShotTask
+        The task to take classes and images from.
+    n_splits : int
+        How many tasks to make.
+    n_unseen : int
+        Number of unseen classes of each.
+    seed : int
+        Seed of the random numbers.
+
+    Returns
+    -------
+    list of ZeroShotTask
+        The tasks, numbered by `split`.
+
+    Raises
+    ------
+    OptionError
+        If `n_unseen` leaves fewer than two seen classes.
+    """
+    classes = (*task.seen, *task.unseen)
+    drawn = class_splits(classes, n_splits, n_unseen, seed)
+    whole = replace(task, validation=None, held_out=None)
+    return [
+        replace(whole, seen=seen, unseen=unseen, split=i)
+        for i, (seen, unseen) in enumerate(drawn)
+    ]
+
+
+def validation_splits(
+    task: ZeroShotTask, n: int = 3, share: float = 0.2, seed: int = 0
+) -> list[ZeroShotTask]:
+    """Make tasks within the seen classes, on which options can be chosen.
+
+    If the task names validation classes, there is one such task. Otherwise `n` times a
+    share of the seen classes is drawn. Unseen classes never take part.
+
+    Parameters
+    ----------
+    task : ZeroShotTask
+        The task to choose options for.
+    n : int, default 3
+        How many tasks to make.
+    share : float, default 0.2
+        Share of the seen classes that play the unseen ones.
+    seed : int, default 0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    list of ZeroShotTask
+        The validation tasks.
+
+    Raises
+    ------
+    OptionError
+        If the task has fewer than four seen classes and names no validation classes.
+    """
+    drawn: list[Classes] = [task.validation] if task.validation is not None else []
+    if not drawn:
+        where = f"task {task.name!r}, seen"
+        pairs = class_splits(task.seen, n, share, seed, where)
+        drawn = [unseen for _, unseen in pairs]
+    whole = replace(task, name=f"{task.name}, validation", validation=None)
+    rest = [tuple(x for x in task.seen if x not in unseen) for unseen in drawn]
+    return [
+        replace(whole, seen=rest[i], unseen=unseen, split=i)
+        for i, unseen in enumerate(drawn)
+    ]
+
+
+def hold_out(task: ZeroShotTask, share: float = 0.2, seed: int = 0) -> ZeroShotTask:
+    """Hold out a share of the images of every seen class for a generalised test.
+
+    Parameters
+    ----------
+    task : ZeroShotTask
+        The task.
+    share : float, default 0.2
+        Share of each class's images to hold out; at least one image.
+    seed : int, default 0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    ZeroShotTask
+        The same task with `held_out` set.
+
+    Raises
+    ------
+    OptionError
+        If a seen class has a single image.
+    """
+    return replace(task, held_out=held_out_images(task.y, task.seen, share, seed))
+
+
+class UserTask(NamedTuple):
+    """Tasks from a user's image features.
+
+    Parameters
+    ----------
+    tasks : list of ZeroShotTask
+        One task, or one for each random split.
+    source : str
+        Where the class split comes from, for readers.
+    left_out : tuple of str
+        Classes of the features that have no vector in the embedding.
+    """
+
+    tasks: list[ZeroShotTask]
+    source: str
+    left_out: tuple[str, ...]
+
+
+def user_task(
+    embedding: LabelEmbedding, features: str | Path, n_splits: int | None = None
+) -> UserTask:
+    """Make zero-shot tasks from a folder of image features and an embedding.
+
+    Classes are matched with labels by id or readable name. Classes without a label are
+    left out with a warning.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The class vectors.
+    features : str or Path
+        A folder of features; see `load_feature_folder`.
+    n_splits : int, optional
+        Number of random class splits. If left out, the split of `split.json` in the
+        folder is used, or 10 random ones if there is none.
+
+    Returns
+    -------
+    UserTask
+        The tasks, and what was left out.
+
+    Raises
+    ------
+    UnknownLabelError
+        If fewer than 6 classes have a vector in the embedding.
+    FileError
+        If the folder cannot be read, or two of its classes are the same label.
+    """
+    data = load_feature_folder(features)
+    labels, left_out = match_classes(embedding, data, fewest=FEWEST_OF_USER)
+    if left_out:
+        warnings.warn(
+            f"{len(left_out)} classes have no vector in the embedding and are left "
+            f"out: {some(left_out)}.",
+            ContextWarning,
+            stacklevel=2,
+        )
+    X, names = data.select(labels)
+    y = np.array([labels[name] for name in names.tolist()])
+    lists = {
+        key: tuple(labels[name] for name in own if name in labels)
+        for key, own in data.splits.items()
+    }
+    if n_splits is None and lists.get("seen") and lists.get("unseen"):
+        validation = lists.get("validation") or None
+        task = ZeroShotTask(data.name, X, y, lists["seen"], lists["unseen"], validation)
+        return UserTask([task], "the split of split.json", left_out)
+    n = n_splits or DEFAULT_SPLITS
+    drawn = enumerate(class_splits(labels.values(), n, 0.2))
+    tasks = [ZeroShotTask(data.name, X, y, *both, split=i) for i, both in drawn]
+    return UserTask(tasks, f"{n} random class splits", left_out)
+
+
+def match_classes(
+    embedding: LabelEmbedding, data: ImageData, fewest: int
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Find the label of every class, by id or readable name.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+    data : ImageData
+        Image features with their classes.
+    fewest : int
+        Number of classes that must have a label.
+
+    Returns
+    -------
+    labels : dict of str to str
+        Labels by class.
+    left_out : tuple of str
+        Classes without a label.
+
+    Raises
+    ------
+    UnknownLabelError
+        If too few classes have a label.
+    FileError
+        If two classes are the same label.
+    """
+    found: dict[str, str] = {}
+    for name in data.classes:
+        with suppress(UnknownLabelError):
+            found[name] = embedding.resolve(name)
+    for label, n in Counter(found.values()).items():
+        if n > 1:
+            same = some(name for name in found if found[name] == label)
+            raise FileError(
+                f"the classes {same} of {data.name!r} are the same label {label!r} of "
+                "the embedding; give them one name."
+            )
+    left_out = tuple(name for name in data.classes if name not in found)
+    if len(found) < fewest:
+        known = [*embedding.labels, *embedding.names.values()]
+        hint = did_you_mean(left_out[0], known) if left_out else ""
+        raise UnknownLabelError(
+            f"{data.name}: {len(found)} of its {len(data.classes)} classes have a "
+            f"vector in the embedding, but {fewest} are needed. Without one: "
+            f"{some(left_out) or 'none'}.{hint}"
+        )
+    return found, left_out
 
 
 class GeneralisedAccuracy(NamedTuple):
@@ -54,38 +440,6 @@ class GeneralisedAccuracy(NamedTuple):
     seen: float
     unseen: float
     harmonic: float
-
-
-def class_accuracies(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> dict[str, float]:
-    """Return the share of right answers for every class.
-
-    Parameters
-    ----------
-    y_true : array of shape (images,)
-        The true classes.
-    y_pred : array of shape (images,)
-        The answers.
-
-    Returns
-    -------
-    dict of str to float
-        Accuracy of each class of `y_true`.
-
-    Examples
-    --------
-    >>> class_accuracies(["cat", "cat", "dog"], ["cat", "dog", "dog"])
-    {'cat': 0.5, 'dog': 1.0}
-    """
-    truth, answers = np.asarray(y_true).astype(str), np.asarray(y_pred).astype(str)
-    if truth.ndim != 1 or truth.shape != answers.shape or not len(truth):
-        raise OptionError(
-            "y_true and y_pred must be two lists of one length, not empty. "
-            f"Got shapes {truth.shape} and {answers.shape}."
-        )
-    classes, codes = np.unique(truth, return_inverse=True)
-    right = np.bincount(codes, weights=truth == answers)
-    shares = right / np.bincount(codes)
-    return dict(zip(classes.tolist(), shares.tolist(), strict=True))
 
 
 def mean_class_accuracy(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> float:
@@ -108,7 +462,15 @@ def mean_class_accuracy(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> float:
     >>> mean_class_accuracy(["cat", "cat", "dog"], ["cat", "dog", "dog"])
     0.75
     """
-    return float(np.mean(list(class_accuracies(y_true, y_pred).values())))
+    truth, answers = np.asarray(y_true).astype(str), np.asarray(y_pred).astype(str)
+    if truth.ndim != 1 or truth.shape != answers.shape or not len(truth):
+        raise OptionError(
+            "y_true and y_pred must be two lists of one length, not empty. "
+            f"Got shapes {truth.shape} and {answers.shape}."
+        )
+    _, codes = np.unique(truth, return_inverse=True)
+    right = np.bincount(codes, weights=truth == answers)
+    return float((right / np.bincount(codes)).mean())
 
 
 def generalised_accuracy(
@@ -142,19 +504,16 @@ def generalised_accuracy(
     >>> generalised_accuracy(["cat", "fox"], ["cat", "cat"], unseen=["fox"])
     GeneralisedAccuracy(seen=1.0, unseen=0.0, harmonic=0.0)
     """
-    shares = class_accuracies(y_true, y_pred)
-    new = set(unseen)
-    parts = [
-        [share for label, share in shares.items() if (label in new) == is_new]
-        for is_new in (False, True)
-    ]
-    if not all(parts):
+    truth, answers = np.asarray(y_true).astype(str), np.asarray(y_pred).astype(str)
+    is_new = np.isin(truth, list(unseen))
+    if is_new.all() or not is_new.any():
+        shown = some(dict.fromkeys(truth.tolist()))
         raise OptionError(
-            f"y_true must have both seen and unseen classes. Got {some(shares)}."
+            f"y_true must have both seen and unseen classes. Got {shown}."
         )
-    seen, other = (float(np.mean(part)) for part in parts)
-    harmonic = 2 * seen * other / (seen + other) if seen + other > 0 else 0.0
-    return GeneralisedAccuracy(seen, other, harmonic)
+    seen, new = (mean_class_accuracy(truth[x], answers[x]) for x in (~is_new, is_new))
+    harmonic = 2 * seen * new / (seen + new) if seen + new > 0 else 0.0
+    return GeneralisedAccuracy(seen, new, harmonic)
 
 
 def unseen_class_accuracy(estimator: Any, X: Any, y: Any) -> float:
@@ -205,12 +564,12 @@ class Search:
     classifier : type of ZeroShotClassifier
         The classifier.
     grid : mapping of str to sequence
-        Values to try for each option; one value stays fixed.
+        Values to try for each option, the option that takes longest to change first.
 
     Examples
     --------
     >>> from phcle.images import ESZSL
-    >>> search = Search(ESZSL, {"class_ridge": [0.1, 1.0], "feature_ridge": [10.0]})
+    >>> search = Search(ESZSL, {"feature_ridge": [10.0], "class_ridge": [0.1, 1.0]})
     >>> for choice in search.choices:
     ...     print(choice)
     {'feature_ridge': 10.0, 'class_ridge': 0.1}
@@ -222,13 +581,34 @@ class Search:
 
     @property
     def choices(self) -> list[dict[str, Any]]:
-        """All combinations of options; those of the features change last."""
-        names = self.classifier.feature_parameters
-        outer, inner = (
-            {k: v for k, v in self.grid.items() if (k in names) == is_outer}
-            for is_outer in (True, False)
-        )
-        return [{**x, **y} for x in ParameterGrid(outer) for y in ParameterGrid(inner)]
+        """All combinations of options; of equally good ones the first is chosen."""
+        values = product(*self.grid.values())
+        return [dict(zip(self.grid, own, strict=True)) for own in values]
+
+    def model(
+        self, embedding: LabelEmbedding, candidates: Any, seed: int, **options: Any
+    ) -> ZeroShotClassifier:
+        """Make the classifier with one combination of options.
+
+        Parameters
+        ----------
+        embedding : LabelEmbedding
+            One vector for every class.
+        candidates : "unseen", "all" or sequence of str
+            The classes to choose among.
+        seed : int
+            Seed of a classifier that has one.
+        **options : Any
+            One of `choices`.
+
+        Returns
+        -------
+        ZeroShotClassifier
+            The classifier, not fitted.
+        """
+        if hasattr(self.classifier, "random_state"):
+            options = {"random_state": seed, **options}
+        return self.classifier(embedding, candidates=candidates, **options)
 
 
 SEARCHES: Mapping[str, Search] = MappingProxyType(
@@ -245,8 +625,8 @@ SEARCHES: Mapping[str, Search] = MappingProxyType(
             ConSE,
             {
                 "C": [0.001, 0.01, 0.1],
-                "top": [1, 3, 10, 30, 100],
                 "normalize": ["l2", "center"],
+                "top": [1, 3, 10, 30, 100],
             },
         ),
         # Steps from 0.1 to 10 gave the same accuracy; the number of epochs matters.
@@ -257,33 +637,33 @@ SEARCHES: Mapping[str, Search] = MappingProxyType(
 
 
 def evaluate(
-    embeddings: Embeddings,
+    embeddings: Mapping[str, LabelEmbedding],
     classifiers: Iterable[str] | Mapping[str, Search],
     tasks: Iterable[ZeroShotTask],
     *,
-    seeds: Sequence[int] = (0,),
+    seed: int = 0,
     generalised: bool = False,
     n_validation: int = 3,
     validation_share: float = 0.2,
     progress: Callable[[int, int], None] | None = None,
 ) -> pd.DataFrame:
-    """Measure the zero-shot accuracy of every embedding, classifier, task and seed.
+    """Measure the zero-shot accuracy of every embedding with every classifier and task.
 
     Options are chosen on validation classes, never on the unseen classes of a task.
     Then the classifier learns from all seen classes and is tested once on the unseen
-    ones.
+    ones. Among embeddings that differ in their settings alone, choose by
+    `validation_accuracy` too.
 
     Parameters
     ----------
-    embeddings : mapping of str to LabelEmbedding or to a mapping of variants
-        Embeddings by name. Instead of one embedding, give its variants by name
-        (dimensions, penalties) to choose the variant on validation classes too.
+    embeddings : mapping of str to LabelEmbedding
+        Embeddings by name.
     classifiers : iterable of str, or mapping of str to Search
         Names of `SEARCHES` such as "eszsl", or searches of your own by name.
     tasks : iterable of ZeroShotTask
         The tasks. Several tasks of one name are splits of it; see `resplits`.
-    seeds : sequence of int, default (0,)
-        Each seed draws other validation classes and seeds the classifiers.
+    seed : int, default 0
+        Draws the validation classes and seeds the classifiers.
     generalised : bool, default False
         Also test with seen and unseen classes as candidates. A task without held-out
         images of seen classes gets a fifth of them held out. The columns `seen`,
@@ -299,14 +679,13 @@ def evaluate(
     Returns
     -------
     pandas.DataFrame
-        One row for each embedding, classifier, task, split and seed. `accuracy` is the
-        mean per-class accuracy among unseen classes.
+        One row for each task, classifier and embedding. `accuracy` is the mean
+        per-class accuracy among unseen classes.
 
     Raises
     ------
     OptionError
-        If there is no embedding, classifier, task or seed, or for an unknown
-        classifier.
+        If there is no embedding, classifier or task, or for an unknown classifier.
     UnknownLabelError
         If an embedding has no vector for a class of a task.
 
@@ -321,242 +700,95 @@ def evaluate(
     [1.0]
     """
     pandas = import_optional("pandas", extra="frames", purpose="evaluate")
-    variants: dict[tuple[str, str], LabelEmbedding] = {}
-    for name, entry in embeddings.items():
-        own = {"": entry} if isinstance(entry, LabelEmbedding) else entry
-        if not own:
-            raise OptionError(f"embedding {name!r} has no variant; give one or more.")
-        variants |= {(name, variant): vectors for variant, vectors in own.items()}
     if not isinstance(classifiers, Mapping):
         names = [classifiers] if isinstance(classifiers, str) else list(classifiers)
         for name in names:
             check_choice("classifiers", name, SEARCHES)
         classifiers = {name: SEARCHES[name] for name in names}
     tasks = list(tasks)
-    if not (variants and classifiers and tasks and seeds):
-        raise OptionError("evaluate needs an embedding, a classifier, a task, a seed.")
+    if not (embeddings and classifiers and tasks):
+        raise OptionError("evaluate needs an embedding, a classifier and a task.")
     for task in tasks:  # before the long computation
-        for (name, variant), vectors in variants.items():
-            which = f"{name!r}, variant {variant!r}," if variant else f"{name!r}"
+        for name, embedding in embeddings.items():
             classes, source = (*task.seen, *task.unseen), f"task {task.name!r}"
-            check_has_vectors(vectors, classes, source, name=f"embedding {which}")
-    n_steps = len(tasks) * len(seeds) * len(classifiers)
+            check_has_vectors(embedding, classes, source, f"embedding {name!r}")
     rows: list[dict[str, Any]] = []
-    done = 0
-    for task in tasks:
-        if generalised and task.held_out is None:
-            task = hold_out(task)
-        # Classifiers share prepared images, and so do seeds that draw the same classes.
-        prepare = _shared_images(task, n_validation + 1)
-        for seed in seeds:
-            splits = validation_splits(task, n_validation, validation_share, seed)
-            for name, search in classifiers.items():
-                step = _Step(name, search, variants, task, seed, splits, prepare)
-                rows += step.rows(generalised=generalised)
-                done += 1
-                if progress is not None:
-                    progress(done, n_steps)
+    for i, task in enumerate(tasks):
+        # A copy, so that the user's task does not keep what is computed here.
+        needs_images = generalised and task.held_out is None
+        own = hold_out(task) if needs_images else replace(task)
+        splits = validation_splits(own, n_validation, validation_share, seed)
+        for j, (name, search) in enumerate(classifiers.items(), 1):
+            found = _rows(search, embeddings, own, splits, seed, generalised)
+            rows += [{"classifier": name, **row} for row in found]
+            if progress is not None:
+                progress(i * len(classifiers) + j, len(tasks) * len(classifiers))
     frame: pd.DataFrame = pandas.DataFrame(rows)
     return frame
 
 
-def compare(frame: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """Compare every embedding with a reference, split by split.
-
-    Accuracies are averaged over seeds first, as seeds bring no new classes. Random
-    splits share most of their classes, so the standard error is corrected after Nadeau
-    and Bengio (2003): variance · (1 / splits + unseen classes / seen classes). It is
-    NaN for a single split.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        From `evaluate`.
-    reference : str
-        Name of the embedding to compare with.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each task, classifier and embedding: `accuracy` and `spread` (mean
-        and standard deviation over splits), `difference` from the reference, its
-        corrected `standard_error`, and `n_splits`.
-
-    Raises
-    ------
-    OptionError
-        If the frame has no embedding of this name.
-    """
-    pandas = import_optional("pandas", extra="frames", purpose="compare")
-    if reference not in set(frame["embedding"]):
-        raise OptionError(
-            f"reference must be one of {some(dict.fromkeys(frame['embedding']))}. "
-            f"Got {reference!r} instead."
-        )
-    rows = []
-    for (task, classifier), cell in frame.groupby(["task", "classifier"], sort=False):
-        # (splits, embeddings)
-        table = cell.pivot_table(
-            index="split", columns="embedding", values="accuracy", aggfunc="mean"
-        )
-        ratio = float((cell["n_unseen"] / cell["n_seen"]).mean())
-        for embedding in dict.fromkeys(cell["embedding"]):
-            difference = table[embedding] - table[reference]
-            rows.append(
-                {
-                    "task": task,
-                    "classifier": classifier,
-                    "embedding": embedding,
-                    "accuracy": table[embedding].mean(),
-                    "spread": table[embedding].std(ddof=1),
-                    "difference": difference.mean(),
-                    "standard_error": corrected_error(difference, ratio),
-                    "n_splits": int(difference.count()),
-                }
-            )
-    result: pd.DataFrame = pandas.DataFrame(rows)
-    return result
+def _rows(
+    search: Search,
+    embeddings: Mapping[str, LabelEmbedding],
+    task: ZeroShotTask,
+    splits: Sequence[ZeroShotTask],
+    seed: int,
+    generalised: bool,
+) -> Iterator[dict[str, Any]]:
+    """Choose options on validation splits and test them, for every embedding."""
+    chosen = {x: _choice(search, e, splits, seed) for x, e in embeddings.items()}
+    models = {
+        name: search.model(embeddings[name], "all", seed, **options)
+        for name, (options, _) in chosen.items()
+    }
+    penalties: dict[str, float] = {}
+    if generalised:
+        drawn = [(split.seen, split.unseen) for split in splits]
+        penalties = choose_penalties(models, *task.images(task.seen), drawn, seed=seed)
+    for name, model in models.items():
+        model.candidates = (*task.unseen, *task.seen)
+        model.fit(task.training_images, None)
+        yield {
+            "embedding": name,
+            "task": task.name,
+            "split": task.split,
+            "seed": seed,
+            "parameters": chosen[name][0],
+            "validation_accuracy": chosen[name][1],
+            "accuracy": unseen_class_accuracy(model, *task.images(task.unseen)),
+            **(_generalised(model, task, penalties[name]) if generalised else {}),
+            "n_seen": len(task.seen),
+            "n_unseen": len(task.unseen),
+        }
 
 
-def corrected_error(differences: npt.ArrayLike, ratio: float) -> float:
-    """Return the standard error of a mean over overlapping splits.
-
-    The correction is that of Nadeau and Bengio (2003).
-
-    Parameters
-    ----------
-    differences : array of shape (splits,)
-        One value for each split; NaN values are left out.
-    ratio : float
-        Number of unseen classes divided by the number of seen classes.
-
-    Returns
-    -------
-    float
-        The corrected standard error; NaN for fewer than two values.
-
-    Examples
-    --------
-    >>> round(corrected_error([1.0, 2.0, 3.0], 0.25), 4)
-    0.7638
-    """
-    values = np.asarray(differences, np.float64)
-    values = values[~np.isnan(values)]
-    if len(values) < 2:
-        return float("nan")
-    return float(np.sqrt(values.var(ddof=1) * (1 / len(values) + ratio)))
+def _choice(
+    search: Search, embedding: LabelEmbedding, splits: Sequence[ZeroShotTask], seed: int
+) -> tuple[dict[str, Any], float]:
+    """The first of the best options on validation splits, and their accuracy."""
+    choices = search.choices
+    accuracies = np.zeros(len(choices))
+    for split in splits:
+        X, y = split.images(split.unseen)
+        for i, options in enumerate(choices):
+            model = search.model(embedding, split.unseen, seed, **options)
+            answers = model.fit(split.training_images, None).predict(X)
+            accuracies[i] += mean_class_accuracy(y, answers) / len(splits)
+    best = int(accuracies.argmax())
+    return choices[best], float(accuracies[best])
 
 
-class _Choice(NamedTuple):
-    """A variant of an embedding, and options of a classifier."""
-
-    embedding: str
-    variant: str
-    parameters: dict[str, Any]
-    accuracy: float = 0.0  # on the validation classes
-
-
-def _shared_images(task: ZeroShotTask, most: int) -> Prepare:
-    """Prepares the seen images of a task or of its splits, and keeps the last ones."""
-
-    @lru_cache(maxsize=most)
-    def images_of(classes: tuple[str, ...]) -> TrainingImages:
-        return TrainingImages(*task.images(classes))
-
-    return lambda split: images_of(split.seen)
-
-
-@dataclass(frozen=True, eq=False)
-class _Step:
-    """One classifier on one task with one seed, for all embeddings."""
-
-    classifier: str
-    search: Search
-    variants: Variants
-    task: ZeroShotTask
-    seed: int
-    validation: Sequence[ZeroShotTask]
-    prepare: Prepare
-
-    def rows(self, *, generalised: bool) -> list[dict[str, Any]]:
-        """Choose options on validation classes and test them; a row per embedding."""
-        choices = self._choices()
-        penalties: dict[str, float] = {}
-        if generalised:
-            penalties = choose_penalties(
-                {x.embedding: self._make(x, "all") for x in choices},
-                *self.task.images(self.task.seen),
-                [(split.seen, split.unseen) for split in self.validation],
-                seed=self.seed,
-            )
-        return [
-            {
-                "embedding": choice.embedding,
-                "variant": choice.variant,
-                "classifier": self.classifier,
-                "task": self.task.name,
-                "split": self.task.split,
-                "seed": self.seed,
-                "parameters": choice.parameters,
-                "validation_accuracy": choice.accuracy,
-                **self._test(choice, penalties.get(choice.embedding)),
-                "n_seen": len(self.task.seen),
-                "n_unseen": len(self.task.unseen),
-            }
-            for choice in choices
-        ]
-
-    def _make(
-        self, choice: _Choice, candidates: str | Sequence[str]
-    ) -> ZeroShotClassifier:
-        """The classifier with the chosen variant and options, not fitted."""
-        options = choice.parameters
-        if hasattr(self.search.classifier, "random_state"):
-            options = {"random_state": self.seed, **options}
-        vectors = self.variants[choice.embedding, choice.variant]
-        return self.search.classifier(vectors, candidates=candidates, **options)
-
-    def _choices(self) -> list[_Choice]:
-        """The best variant and options of every embedding; of equals, the first."""
-        choices = self.search.choices
-        found = {key: np.zeros(len(choices)) for key in self.variants}
-        for split in self.validation:
-            images = self.prepare(split)
-            X, y = split.images(split.unseen)
-            X = as_features(X)
-            readings, used = X, None
-            for i, options in enumerate(choices):
-                for key, accuracies in found.items():
-                    model = self._make(_Choice(*key, options), split.unseen)
-                    model.fit(images, None)
-                    own = [getattr(model, x) for x in model.feature_parameters]
-                    if own != used:  # embeddings share them
-                        readings, used = model.readings(X), own
-                    nearest = model.decide(readings).argmax(axis=1)
-                    accuracy = mean_class_accuracy(y, model.candidates_[nearest])
-                    accuracies[i] += accuracy / len(self.validation)
-        best: dict[str, _Choice] = {}
-        for (name, variant), accuracies in found.items():
-            i = int(accuracies.argmax())
-            if name not in best or accuracies[i] > best[name].accuracy:
-                best[name] = _Choice(name, variant, choices[i], float(accuracies[i]))
-        return list(best.values())
-
-    def _test(self, choice: _Choice, penalty: float | None) -> dict[str, Any]:
-        """Accuracy on the unseen classes, and in the generalised test if asked for."""
-        task = self.task
-        model = self._make(choice, (*task.unseen, *task.seen))
-        model.fit(self.prepare(task), None)
-        X, y = task.images(task.unseen)
-        found: dict[str, Any] = {"accuracy": unseen_class_accuracy(model, X, y)}
-        if penalty is not None:
-            X_seen, y_seen = task.held_out_images()
-            X, y = np.concatenate([X, X_seen]), np.concatenate([y, y_seen])
-            scores = model.decision_function(X)
-            is_seen = np.isin(model.candidates_, task.seen)
-            found["seen_penalty"] = penalty
-            for prefix, taken in (("", 0.0), ("balanced_", penalty)):
-                answers = model.candidates_[(scores - taken * is_seen).argmax(axis=1)]
-                both = generalised_accuracy(y, answers, unseen=task.unseen)
-                found |= {f"{prefix}{k}": v for k, v in both._asdict().items()}
-        return found
+def _generalised(
+    model: ZeroShotClassifier, task: ZeroShotTask, penalty: float
+) -> dict[str, float]:
+    """Accuracies among seen and unseen classes, without and with a penalty."""
+    tested = zip(task.images(task.unseen), task.held_out_images(), strict=True)
+    X, y = (np.concatenate(both) for both in tested)
+    scores = model.decision_function(X)
+    is_seen = np.isin(model.candidates_, task.seen)
+    found = {"seen_penalty": penalty}
+    for prefix, taken in (("", 0.0), ("balanced_", penalty)):
+        answers = model.candidates_[(scores - taken * is_seen).argmax(axis=1)]
+        both = generalised_accuracy(y, answers, unseen=task.unseen)
+        found |= {f"{prefix}{key}": value for key, value in both._asdict().items()}
+    return found

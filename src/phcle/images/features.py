@@ -1,319 +1,476 @@
-"""The image side of zero-shot learning: all that does not depend on class vectors.
+"""Features of a user's own images: from NumPy files, or from photos by a network.
 
-Many embeddings are tested on the same images. Slow steps (an eigendecomposition, a
-logistic regression) are computed once for a set of images and kept.
+Files are never unpickled, so opening one cannot run code. A network is a folder that
+the transformers library saved (safetensors weights, configuration, image processor), or
+a name that the library downloads once and keeps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, TypeVar
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.linear_model import LogisticRegression
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_X_y
-from threadpoolctl import threadpool_limits
 
-from phcle.arrays import AnyFloats
-from phcle.contexts.labels import as_labels
-from phcle.errors import OptionError, check_choice
+from phcle.contexts.readers.delimited import read_lines, read_text
+from phcle.contexts.readers.table_files import open_table
+from phcle.errors import ContextError, FileError, OptionError, did_you_mean, some
+from phcle.files.json_toml import parse_json
+from phcle.files.numpy_arrays import read_npy, read_npz
+from phcle.files.reading import check_is_file, is_folder, opened
+from phcle.optional_imports import import_optional
 
-Value = TypeVar("Value")
+Features = npt.NDArray[np.float32]
+Names = npt.NDArray[np.str_]
 
-SCALINGS = ("standardize", "l2", "none")
-PRECISIONS = (np.float64, np.float32)
+MATRICES = ("X.npy", "features.npy")
+LABEL_FILES = ("labels.csv", "labels.tsv", "labels.txt", "labels.npy")
+SPLIT_NAMES = {"val": "validation", "valid": "validation", "test": "unseen"}
+"""Other names for the lists of `ImageData.splits`."""
 
 
-def as_features(X: Any) -> AnyFloats:
-    """Check features and return them in single or double precision.
+@dataclass(frozen=True, eq=False)
+class ImageData:
+    """Features of images with one label each.
 
     Parameters
     ----------
-    X : array of shape (images, features)
-        Features of images.
+    name : str
+        Name of the data set.
+    features : array
+        Finite numbers: (images, features).
+    labels : array of str
+        Class of each image.
+    splits : dict of str to tuple of str
+        Lists of classes. `seen` classes are trained on, `unseen` ones are tested on.
+        `train` and `validation` are parts of the seen classes, to choose options on.
+    """
+
+    name: str
+    features: Features
+    labels: Names
+    splits: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        # Overflow and signalling NaNs become non-finite values, refused below.
+        with np.errstate(over="ignore", invalid="ignore"):
+            features = np.ascontiguousarray(self.features, dtype=np.float32)
+        labels = np.asarray(self.labels, dtype=np.str_)
+        where = f"data set {self.name!r}:"
+        if features.ndim != 2 or labels.shape != features.shape[:1] or not labels.size:
+            raise ContextError(
+                f"{where} features must be (images, features) and labels (images,), "
+                f"one image or more. Got {features.shape} and {labels.shape}."
+            )
+        is_finite = np.isfinite(features).all(axis=1)
+        if not is_finite.all():
+            row = int(is_finite.argmin())
+            raise ContextError(
+                f"{where} features must be finite, but those of image {row} (counted "
+                f"from 0, label {str(labels[row])!r}) are not; leave it out."
+            )
+        object.__setattr__(self, "features", features)
+        object.__setattr__(self, "labels", labels)
+
+    def __repr__(self) -> str:
+        images, width = self.features.shape
+        size = f"{images} images × {width} features, {len(self.classes)} classes"
+        return f"{type(self).__name__}({self.name!r}: {size})"
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Classes that have images, in order of first appearance."""
+        return tuple(dict.fromkeys(self.labels.tolist()))
+
+    def select(self, classes: Iterable[str]) -> tuple[Features, Names]:
+        """Take the images of some classes.
+
+        Parameters
+        ----------
+        classes : iterable of str
+            The classes.
+
+        Returns
+        -------
+        tuple of arrays
+            Features and labels.
+        """
+        wanted = list(classes)
+        for name in set(wanted) - set(self.classes):
+            hint = did_you_mean(name, self.classes)
+            raise ContextError(f"{self.name!r} has no picture of {name!r}.{hint}")
+        is_wanted = np.isin(self.labels, np.array(wanted, dtype=np.str_))
+        return self.features[is_wanted], self.labels[is_wanted]
+
+
+def load_feature_folder(path: str | Path, *, name: str | None = None) -> ImageData:
+    """Read features and labels of images from a folder or a file.
+
+    An `.npz` file has the arrays `features` (images × features) and `labels`: texts, or
+    numbers from 0 that index its array `wnids` or `classes`. A matrix `X.npy` or
+    `features.npy` needs its labels beside it, in `labels.csv` (column `label`),
+    `labels.txt` (one per line) or `labels.npy`. An optional `split.json` maps names of
+    splits to lists of classes. The classes of `test` become `unseen`, and those of
+    `train` and `validation` together become `seen`.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder, or one file in it.
+    name : str, optional
+        Name of the data set; by default that of the folder.
 
     Returns
     -------
-    ndarray of shape (images, features)
-        The same numbers; half precision becomes single precision.
+    ImageData
+        Features, labels and splits.
+
+    Raises
+    ------
+    FileError
+        If a file is missing, damaged or not what it should be.
     """
-    return np.asarray(check_array(_at_least_single(X), dtype=PRECISIONS))
+    path = Path(path)
+    source = _find(path) if is_folder(path) else path
+    check_is_file(source)
+    if source.suffix == ".npz":
+        features, labels = _read_npz(source)
+    elif source.suffix == ".npy":
+        features, labels = read_array(source, 2), _read_labels(source.parent)
+    else:
+        raise FileError(f"{source}: must be an .npz or .npy file of features.")
+    if len(features) != len(labels):
+        raise FileError(
+            f"{source}: has features of {len(features)} images, but there are "
+            f"{len(labels)} labels; give one label per row."
+        )
+    if features.dtype.kind not in "fiub":
+        raise FileError(f"{source}: features must be numbers. Got {features.dtype}.")
+    split = source.parent / "split.json"
+    splits = _read_splits(split, set(labels.tolist())) if split.is_file() else {}
+    try:
+        return ImageData(name or source.parent.resolve().name, features, labels, splits)
+    except ContextError as error:
+        raise ContextError(f"{source}: {error}") from error
 
 
-@dataclass(frozen=True, eq=False)
-class Scaling:
-    """How features are scaled: fitted on training images, applied to all.
-
-    Attributes
-    ----------
-    kind : {"standardize", "l2", "none"}
-        "standardize" gives every feature mean zero and variance one. "l2" gives every
-        image the same length, with a mean square of one per feature. "none" changes
-        nothing.
-    shift : ndarray of shape (features,)
-        Subtracted from features to standardize them.
-    factor : ndarray of shape (features,)
-        Multiplied with features to standardize them.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [2.0]])
-    >>> Scaling.fit(X, "standardize").apply(X).tolist()
-    [[-1.0], [1.0]]
-    """
-
-    kind: str
-    shift: AnyFloats
-    factor: AnyFloats
-
-    @classmethod
-    def fit(cls, X: AnyFloats, kind: str) -> Scaling:
-        """Learn the scaling from training images.
-
-        Parameters
-        ----------
-        X : ndarray of shape (images, features)
-            Features of the training images.
-        kind : {"standardize", "l2", "none"}
-            How to scale.
-
-        Returns
-        -------
-        Scaling
-            The scaling.
-        """
-        check_choice("features", kind, SCALINGS)
-        shift, factor = np.zeros_like(X[0]), np.ones_like(X[0])
-        if kind == "standardize":
-            spread = X.std(axis=0)
-            shift = X.mean(axis=0)
-            factor = 1 / np.where(spread > 0, spread, 1)
-        return cls(kind, shift, factor)
-
-    def apply(self, X: AnyFloats) -> AnyFloats:
-        """Scale features, in the precision they have.
-
-        Parameters
-        ----------
-        X : ndarray of shape (images, features)
-            Features of any images.
-
-        Returns
-        -------
-        ndarray of shape (images, features)
-            The scaled features.
-        """
-        if self.kind == "none":
-            return X
-        if self.kind == "standardize":
-            return np.asarray((X - self.shift) * self.factor, dtype=X.dtype)
-        length = np.linalg.norm(X, axis=1, keepdims=True)
-        return np.asarray(X * (np.sqrt(X.shape[1]) / np.where(length > 0, length, 1)))
-
-
-@dataclass(frozen=True, eq=False)
-class Spectrum:
-    """Eigenvectors that make ridge regression cheap for any penalty γ.
-
-    (XᵀX + γI)⁻¹ XᵀY = left · diag(1 / (values + γ)) · right.
-
-    Attributes
-    ----------
-    left : ndarray of shape (features, rank)
-        The left factor.
-    values : ndarray of shape (rank,)
-        Eigenvalues of XᵀX.
-    right : ndarray of shape (rank, targets)
-        The right factor.
-    unit : float
-        Mean squared length of a row of X, the unit of penalties.
-    """
-
-    left: AnyFloats
-    values: AnyFloats
-    right: AnyFloats
-    unit: float
-
-    @classmethod
-    def of(cls, X: AnyFloats, Y: AnyFloats) -> Spectrum:
-        """Decompose the smaller of XᵀX and XXᵀ.
-
-        Parameters
-        ----------
-        X : ndarray of shape (images, features)
-            Scaled features.
-        Y : ndarray of shape (images, targets)
-            What the regression predicts.
-
-        Returns
-        -------
-        Spectrum
-            The decomposition.
-        """
-        X = X.astype(np.float64)
-        unit = float((X**2).sum() / len(X)) or 1.0
-        # One thread: on a busy machine, BLAS threads that wait for each other make the
-        # decomposition thirty times slower. On an idle one, more threads help little.
-        with threadpool_limits(1):
-            if X.shape[0] < X.shape[1]:
-                values, vectors = np.linalg.eigh(X @ X.T)
-                return cls(X.T @ vectors, values.clip(0), vectors.T @ Y, unit)
-            values, vectors = np.linalg.eigh(X.T @ X)
-            return cls(vectors, values.clip(0), vectors.T @ (X.T @ Y), unit)
-
-    def ridge_weights(self, ridge: float) -> AnyFloats:
-        """Return the weights of a ridge regression of Y on X.
-
-        Parameters
-        ----------
-        ridge : float
-            γ, in units of `unit`.
-
-        Returns
-        -------
-        ndarray of shape (features, targets)
-            The weights.
-        """
-        shrunk = self.right / (self.values + ridge * self.unit)[:, None]
-        return np.asarray(self.left @ shrunk)
-
-
-class TrainingImages:
-    """Images of seen classes, with the intermediate results computed from them so far.
-
-    Pass the same object to `fit` of several classifiers, and each slow step is computed
-    once.
+def read_feature_rows(path: Path) -> npt.NDArray[Any]:
+    """Read features from an `.npy` file.
 
     Parameters
     ----------
-    X : array of shape (images, features)
-        Features of the images.
-    y : array of shape (images,)
-        Their classes; there must be two or more.
+    path : Path
+        The file.
+
+    Returns
+    -------
+    array
+        Finite numbers (images, features); a single vector is one row.
+    """
+    rows = np.atleast_2d(read_array(path, 2, 1))
+    if rows.dtype.kind not in "fiub" or not np.isfinite(rows).all() or not rows.size:
+        raise FileError(
+            f"{path}: features must be finite numbers, one row per image. "
+            f"Got {rows.dtype} of shape {rows.shape}."
+        )
+    return rows
+
+
+def read_array(path: Path, *ndim: int) -> npt.NDArray[Any]:
+    """Read an array from an `.npy` file, without unpickling.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    *ndim : int
+        Numbers of dimensions that the array may have.
+
+    Returns
+    -------
+    array
+        The array.
+    """
+    array = read_npy(path)
+    if array.ndim not in ndim:
+        form = "a matrix, images × features" if 2 in ndim else "one row of labels"
+        raise FileError(f"{path}: must be {form}. Got shape {array.shape}.")
+    return array
+
+
+def _find(folder: Path) -> Path:
+    """The one feature file of a folder."""
+    found = sorted(folder.glob("*.npz"))
+    found += [folder / name for name in MATRICES if (folder / name).is_file()]
+    found = [path for path in found if path.name == "features.npz"] or found
+    if not found:
+        raise FileError(
+            f"{folder}: has no features; put features.npz there, or X.npy and "
+            "labels.csv."
+        )
+    if len(found) > 1:
+        files = some(path.name for path in found)
+        raise FileError(f"{folder}: has features in {files}; name the one to load.")
+    return found[0]
+
+
+def _read_npz(path: Path) -> tuple[npt.NDArray[Any], Names]:
+    """The arrays `features` and `labels`."""
+    keys, arrays = read_npz(path, ("features", "labels", "wnids", "classes"))
+    if not {"features", "labels"} <= arrays.keys():
+        raise FileError(
+            f"{path}: needs the arrays 'features' and 'labels', but has "
+            f"{some(keys) or 'none'}; save it with np.savez."
+        )
+    features, classes = arrays["features"], arrays.get("wnids", arrays.get("classes"))
+    if features.ndim != 2:
+        form = "images × features"
+        raise FileError(f"{path}: features must be {form}. Got shape {features.shape}.")
+    return features, _as_names(arrays["labels"], classes, path)
+
+
+def _as_names(
+    labels: npt.NDArray[Any], classes: npt.NDArray[Any] | None, path: Path
+) -> Names:
+    """Labels as texts: as they are, or numbers counted into the classes."""
+    if labels.ndim != 1 or labels.dtype.kind not in "USiu":
+        raise FileError(
+            f"{path}: labels must be one row of texts or whole numbers. "
+            f"Got {labels.dtype} of shape {labels.shape}."
+        )
+    if labels.dtype.kind == "S":
+        try:
+            return np.asarray(np.char.decode(labels, "utf-8"), dtype=np.str_)
+        except UnicodeDecodeError as error:
+            raise FileError(f"{path}: labels must be UTF-8 text ({error}).") from error
+    if classes is None or labels.dtype.kind == "U":
+        return labels.astype(np.str_)
+    names = _as_names(classes, None, path)
+    if labels.size and not 0 <= labels.min() <= labels.max() < len(names):
+        raise FileError(
+            f"{path}: numbered labels must count into the {len(names)} classes, from 0 "
+            f"to {len(names) - 1}. Got {labels.min()} to {labels.max()}."
+        )
+    return np.asarray(names[labels])
+
+
+def _read_labels(folder: Path) -> Names:
+    """Labels from the one label file beside a matrix."""
+    found = [folder / name for name in LABEL_FILES if (folder / name).is_file()]
+    if len(found) != 1:
+        raise FileError(
+            f"{folder}: needs one file of labels, {some(LABEL_FILES)}. "
+            f"Got {some(path.name for path in found) or 'none'}."
+        )
+    path = found[0]
+    if path.suffix == ".npy":
+        return _as_names(read_array(path, 1), None, path)
+    if path.suffix == ".txt":
+        rows = [(line, x.strip()) for line, x in enumerate(read_lines(path), 1)]
+    else:
+        table = open_table(path)
+        titles = [title.lower() for title in table.header]
+        if "label" not in titles:
+            header = some(table.header)
+            raise FileError(f"{path}: needs a column 'label'. Its header has {header}.")
+        column = titles.index("label")
+        rows = [(line, cells[column]) for line, cells in table.rows()]
+        table.raise_faults()
+    for line, label in rows:
+        if not label:
+            raise FileError(f"{path}, line {line}: the label is empty; fill it in.")
+    return np.array([label for _, label in rows], dtype=np.str_)
+
+
+def _read_splits(path: Path, known: set[str]) -> dict[str, tuple[str, ...]]:
+    """Lists of classes by name, under the names that ImageData uses."""
+    lists = parse_json(read_text(path), str(path))
+    if not isinstance(lists, dict) or not all(
+        isinstance(own, list) and all(isinstance(x, str) for x in own)
+        for own in lists.values()
+    ):
+        raise FileError(f"{path}: must be an object of lists of classes, by split.")
+    splits = {str(SPLIT_NAMES.get(key, key)): tuple(x) for key, x in lists.items()}
+    if "seen" not in splits and "train" in splits:
+        splits["seen"] = splits["train"] + splits.get("validation", ())
+    unknown = {x for own in splits.values() for x in own} - known
+    if unknown:
+        raise FileError(
+            f"{path}: names {len(unknown)} classes that have no images: "
+            f"{some(sorted(unknown))}; correct them, or leave them out."
+        )
+    return splits
+
+
+FILES = ("config.json", "preprocessor_config.json")
+BATCH = 16
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureNetwork:
+    """A network without its head: features are means over its last layer.
+
+    Make one with `FeatureNetwork.open`.
 
     Attributes
     ----------
-    X : ndarray of shape (images, features)
-        The features.
-    classes : ndarray of str
-        The classes, sorted.
-    codes : ndarray of int, shape (images,)
-        Position of each image's class in `classes`.
+    name : str
+        The folder or name it was opened by.
+    model : transformers.PreTrainedModel
+        The network.
+    processor : transformers.BaseImageProcessor
+        Prepares pictures for the network.
 
     Examples
     --------
-    >>> images = TrainingImages([[0.0], [1.0], [2.0]], ["cat", "dog", "cat"])
-    >>> images.classes.tolist(), images.codes.tolist()
-    (['cat', 'dog'], [0, 1, 0])
+    >>> network = FeatureNetwork.open("microsoft/resnet-50")  # doctest: +SKIP
+    >>> network.features([read_photo("cat.jpg")]).shape  # doctest: +SKIP
+    (1, 2048)
     """
 
-    def __init__(self, X: Any, y: Any) -> None:
-        X, y = check_X_y(_at_least_single(X), y, dtype=PRECISIONS)
-        check_classification_targets(y)
-        values, codes = np.unique(y, return_inverse=True)
-        self.X: AnyFloats = X
-        self.codes: npt.NDArray[np.intp] = codes
-        self.classes = np.array(as_labels(values.tolist(), "y"))
-        if len(self.classes) < 2:
-            raise OptionError(
-                "y must have two classes or more to learn from. "
-                f"Got one class, {str(self.classes[0])!r}."
+    name: str
+    model: Any
+    processor: Any
+
+    @classmethod
+    def open(cls, name: str) -> FeatureNetwork:
+        """Read a network from a folder, or by a name that the library downloads.
+
+        Parameters
+        ----------
+        name : str
+            A folder with the files that `save_pretrained` of a network and of its image
+            processor wrote, or a name on the model hub.
+
+        Returns
+        -------
+        FeatureNetwork
+            The network.
+
+        Raises
+        ------
+        FileError
+            If the folder or the name holds no such network.
+        BackendError
+            If the extra `phcle[vision]` is not installed.
+        """
+        is_local = Path(name).exists()
+        if is_local and not all((Path(name) / file).is_file() for file in FILES):
+            raise FileError(
+                f"{name}: must be a folder with {' and '.join(FILES)}, as "
+                "save_pretrained of a network and of its image processor write them."
             )
-        self._computed: dict[tuple[Any, ...], Any] = {}
+        purpose = "features of pictures"
+        library = import_optional("transformers", extra="vision", purpose=purpose)
+        options = {"local_files_only": is_local}
+        try:
+            with _quiet():
+                processor = library.AutoImageProcessor.from_pretrained(name, **options)
+                options["use_safetensors"] = True  # never pickled weights
+                model = library.AutoModel.from_pretrained(name, **options)
+        # The library raises many kinds of errors about missing or invalid files.
+        except Exception as error:
+            first = (str(error).strip() or repr(error)).splitlines()[0]
+            raise FileError(
+                f"{name}: is not a network that can be read, or downloaded by this "
+                f"name ({first}); give a folder that save_pretrained wrote."
+            ) from error
+        model = getattr(model, "vision_model", model)  # without the half for text
+        return cls(name, model.eval().requires_grad_(False), processor)
 
-    def scaling(self, kind: str) -> Scaling:
-        """Return the scaling fitted to these images.
-
-        Parameters
-        ----------
-        kind : {"standardize", "l2", "none"}
-            How to scale.
-
-        Returns
-        -------
-        Scaling
-            The scaling.
-        """
-        return self._once(("scaling", kind), lambda: Scaling.fit(self.X, kind))
-
-    def spectrum(self, kind: str) -> Spectrum:
-        """Return the decomposition for ridge regression of the classes on the features.
-
-        The target of a class is 1 for its own images and −1 for the others.
-
-        Parameters
-        ----------
-        kind : {"standardize", "l2", "none"}
-            How to scale the features.
-
-        Returns
-        -------
-        Spectrum
-            The decomposition.
-        """
-
-        def compute() -> Spectrum:
-            Y = np.where(self.codes[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
-            return Spectrum.of(self.scaling(kind).apply(self.X), Y)
-
-        return self._once(("spectrum", kind), compute)
-
-    def ridge_weights(self, kind: str, ridge: float) -> AnyFloats:
-        """Return the weights of the ridge regression of the classes on the features.
+    def features(self, pictures: Iterable[Any]) -> Features:
+        """Compute the features of pictures.
 
         Parameters
         ----------
-        kind : {"standardize", "l2", "none"}
-            How to scale the features.
-        ridge : float
-            γ, in units of `Spectrum.unit`.
+        pictures : iterable of PIL.Image.Image
+            Pictures in RGB, read 16 at a time.
 
         Returns
         -------
-        ndarray of shape (features, classes)
-            The weights.
+        ndarray of float32, shape (pictures, features)
+            The features.
+
+        Raises
+        ------
+        OptionError
+            If there are no pictures.
         """
-        return self._once(
-            ("ridge", kind, ridge), lambda: self.spectrum(kind).ridge_weights(ridge)
-        )
-
-    def logistic(self, kind: str, C: float) -> Any:
-        """Return a multinomial logistic regression of the classes on the features.
-
-        Parameters
-        ----------
-        kind : {"standardize", "l2", "none"}
-            How to scale the features.
-        C : float
-            Inverse of the penalty.
-
-        Returns
-        -------
-        sklearn.linear_model.LogisticRegression
-            The fitted regression; its classes are `codes`.
-        """
-
-        def compute() -> Any:
-            # A tighter tolerance changes the accuracy of ConSE by less than half a
-            # point and takes several times as long.
-            model = LogisticRegression(C=C, tol=1e-3, max_iter=1000)
-            with threadpool_limits(1):  # as in Spectrum.of
-                return model.fit(self.scaling(kind).apply(self.X), self.codes)
-
-        return self._once(("logistic", kind, C), compute)
-
-    def _once(self, key: tuple[Any, ...], compute: Callable[[], Value]) -> Value:
-        """Compute a value the first time it is asked for."""
-        if key not in self._computed:
-            self._computed[key] = compute()
-        found: Value = self._computed[key]
-        return found
+        left, means = iter(pictures), []
+        while batch := list(islice(left, BATCH)):  # pictures may come from a disk
+            pixels = self.processor(images=batch, return_tensors="pt")["pixel_values"]
+            last = np.asarray(self.model(pixel_values=pixels).last_hidden_state)
+            # (pictures, features, rows, columns) of a convolution, or (pictures,
+            # patches, features) of a transformer
+            means.append(last.mean(axis=(2, 3) if last.ndim == 4 else 1))
+        if not means:
+            raise OptionError("features need one picture or more. Got none.")
+        return np.vstack(means).astype(np.float32)
 
 
-def _at_least_single(X: Any) -> Any:
-    """Convert half precision to single precision; leave anything else."""
-    is_half = getattr(X, "dtype", None) == np.float16
-    return np.asarray(X, dtype=np.float32) if is_half else X
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Silence progress bars and advice on standard error."""
+    from transformers.utils import logging
+
+    level, had_bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if had_bar:
+            logging.enable_progress_bar()
+
+
+PHOTO_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff")
+
+FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF")
+"""The only formats Pillow may try; it hands some others to programs of the system."""
+
+MOST_PIXELS = 80_000_000
+"""Most pixels of a picture: more than cameras make, and few enough for memory. A small
+hostile file could otherwise decode to more memory than there is."""
+
+
+def read_photo(path: str | Path) -> Any:
+    """Read a picture from a file, in RGB and the right way up.
+
+    Parameters
+    ----------
+    path : str or Path
+        A JPEG, PNG, WebP, BMP, GIF or TIFF file.
+
+    Returns
+    -------
+    PIL.Image.Image
+        The picture.
+
+    Raises
+    ------
+    FileError
+        If the file is missing, damaged, not a picture, or has over 80 million pixels.
+    BackendError
+        If the extra `phcle[vision]` is not installed.
+    """
+    import_optional("PIL", extra="vision", purpose="reading pictures")
+    from PIL import Image, ImageOps
+
+    path = Path(path)
+    # Decoders raise errors of many kinds about damaged files.
+    with opened(path, "is not a picture that can be read", Exception) as file:
+        with warnings.catch_warnings():
+            # Our own limit is checked below.
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            picture = Image.open(file, formats=FORMATS)
+        if picture.width * picture.height > MOST_PIXELS:
+            most = MOST_PIXELS // 1_000_000
+            raise FileError(f"{path}: must have at most {most} million pixels.")
+        return ImageOps.exif_transpose(picture).convert("RGB")

@@ -22,12 +22,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.answers import Attribute
+from phcle.answers import Attribute, Related
 from phcle.arrays import AnyFloats
 from phcle.embedding import LabelEmbedding
-from phcle.errors import FileError, OptionError, some
+from phcle.errors import OptionError, some
 from phcle.files.container import checksum, read_sealed, write_sealed
-from phcle.images.features import Scaling, TrainingImages, as_features
+from phcle.files.reading import naming
+from phcle.images.training_images import Scaling, TrainingImages, as_features
 from phcle.images.zero_shot import carry_over, check_has_vectors, positive
 
 FORMAT = "phcle.image-map"
@@ -47,14 +48,14 @@ class Understanding:
     ----------
     vector : ndarray of shape (dim,)
         The picture's vector in the space of the embedding.
-    related : tuple of (str, float)
+    related : tuple of Related
         The most similar labels, with shares of the similarity that sum to one.
     attributes : tuple of Attribute
         The largest predicted values of each descriptive context, in the user's units.
     """
 
     vector: AnyFloats
-    related: tuple[tuple[str, float], ...]
+    related: tuple[Related, ...]
     attributes: tuple[Attribute, ...]
 
 
@@ -169,10 +170,8 @@ class ImageMap:
 
     def __repr__(self) -> str:
         features, dim = self.weights.shape
-        return (
-            f"ImageMap({features} features → {dim}, from {self.n_images} images of "
-            f"{len(self.classes)} classes)"
-        )
+        learned = f"{self.n_images} images of {len(self.classes)} classes"
+        return f"ImageMap({features} features → {dim}, from {learned})"
 
     def vectors(self, X: npt.ArrayLike) -> AnyFloats:
         """Map features of pictures to vectors.
@@ -192,20 +191,12 @@ class ImageMap:
         OptionError
             If the number of features differs, or vectors would not be finite.
         """
-        features = as_features(X)
-        if features.shape[1] != len(self.weights):
-            raise OptionError(
-                f"a picture must have {len(self.weights)} features, like the training "
-                f"pictures of the map. Got {features.shape[1]}; use the same network."
-            )
-        scaling = Scaling("standardize", self.shift, self.factor)
+        features = as_features(X, len(self.weights), self)
+        scaled = Scaling(self.shift, self.factor).apply(features)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
-            found = np.asarray(self.offset + scaling.apply(features) @ self.weights)
+            found = np.asarray(self.offset + scaled @ self.weights)
         if not np.isfinite(found).all():
-            raise OptionError(
-                "features must be as large as those the map was learned from; these "
-                "are so large that their vectors are not finite."
-            )
+            raise OptionError("the features are too large: their vectors overflow.")
         return found
 
     def understand(
@@ -268,8 +259,7 @@ class ImageMap:
             return
         reason = f"lacks {some(strange)}" if strange else "has other vectors"
         raise OptionError(
-            f"the map was learned for another embedding: this one {reason}. Learn the "
-            "map again with `phcle map`."
+            f"the map is of another embedding: this one {reason}; learn it again."
         )
 
     def save(self, path: str | Path) -> None:
@@ -314,15 +304,11 @@ def load_map(path: str | Path) -> ImageMap:
     path = Path(path)
     foreign = "is not a map of pictures; make one with `phcle map`."
     content, tensors = read_sealed(path, FORMAT, VERSION, foreign)
-    try:
+    with naming(path, "is not a complete map of pictures", Exception):
         parts: dict[str, Any] = {name: tensors[name] for name in TENSORS}
         parts |= {name: content[name] for name in PLAIN}
         found = ImageMap(**{**parts, "classes": tuple(map(str, parts["classes"]))})
         _check(found)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise FileError(
-            f"{path}: is not a complete map of pictures ({error})."
-        ) from error
     return found
 
 
@@ -357,13 +343,8 @@ def _strongest(
         has_one_unit = bool((context.scale == context.scale[0]).all())
         rank = values if has_one_unit else strength
         for i in np.argsort(-rank, kind="stable")[:k]:
-            yield Attribute(
-                context.name,
-                context.columns[i],
-                float(values[i]),
-                float(strength[i]),
-                observed=False,
-            )
+            found = context.columns[i], float(values[i]), float(strength[i])
+            yield Attribute(context.name, *found)
 
 
 def _check(found: ImageMap) -> None:

@@ -1,9 +1,5 @@
 """Zero-shot classifiers, and the choice of a penalty on seen classes.
 
-A classifier turns the features of an image into readings, such as the probabilities of
-the seen classes, and readings into scores of candidate classes by their vectors. Only
-the second step depends on the embedding.
-
 A classifier scores the classes it was trained on higher than others, and takes most
 images of unseen classes for seen ones. Calibrated stacking (Chao et al., ECCV 2016)
 subtracts a constant from the scores of seen classes. The constant is chosen on seen
@@ -14,9 +10,9 @@ constant with the highest harmonic mean of both accuracies is taken.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Self
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, fields
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -26,10 +22,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from phcle.arrays import AnyFloats
+from phcle.arrays import AnyFloats, Flags
 from phcle.contexts.labels import as_labels
 from phcle.embedding import LabelEmbedding
-from phcle.embedding.cosine_search import unit_rows
+from phcle.embedding.search import unit_rows
 from phcle.errors import (
     OptionError,
     UnknownLabelError,
@@ -37,20 +33,15 @@ from phcle.errors import (
     did_you_mean,
     some,
 )
-from phcle.images.features import TrainingImages, as_features
-from phcle.images.tasks import (
-    Classes,
-    Names,
-    UnseenClassSplit,
-    ZeroShotTask,
-    hold_out,
-    is_number,
-)
+from phcle.images.features import Names
+from phcle.images.training_images import TrainingImages, as_features
+
+Classes = tuple[str, ...]
+
+FEWEST = 2
+"""Fewest classes on either side of a split: with one class every answer is right."""
 
 NORMALIZATIONS = ("l2", "center", "none")
-
-PENALTY_SPLITS = UnseenClassSplit(3, share=0.2)
-"""How seen_penalty="auto" draws the classes that play the unseen ones."""
 
 ROUNDING = 1e-6
 """Leads that differ by less than this share of the largest lead count as equal, because
@@ -61,9 +52,9 @@ scores may be in single precision."""
 class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base class: learn from images of seen classes, choose among candidate classes.
 
-    A subclass defines the class variables below, `decide` and `_learn`, and adds
-    options of its own. It is a scikit-learn classifier: the constructor, which
-    `dataclass` makes, only stores the options.
+    A subclass defines `_learn` and `_scores`, and adds options of its own: those of the
+    types int and float must be above 0. It is a scikit-learn classifier: the
+    constructor, which `dataclass` makes, only stores the options.
 
     Attributes
     ----------
@@ -75,12 +66,8 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Subtracted from the scores of seen classes.
     normalize : {"l2", "center", "none"}
         How class vectors are scaled; see `ESZSL`.
-    features : {"standardize", "l2", "none"}
-        How features are scaled; see `Scaling`.
-    feature_parameters : tuple of str
-        Options that `readings` depends on.
-    numbers, whole_numbers : tuple of str
-        Options that must be numbers, or whole numbers, above 0.
+    features : {"standardize", "none"}
+        How features are scaled; see `ESZSL`.
     classes_ : ndarray of str
         The seen classes, after `fit`.
     candidates_ : ndarray of str
@@ -95,10 +82,6 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     seen_penalty: float | str = 0.0
     normalize: str = "l2"
     features: str = "standardize"
-
-    feature_parameters: ClassVar[tuple[str, ...]] = ("features",)
-    numbers: ClassVar[tuple[str, ...]] = ()
-    whole_numbers: ClassVar[tuple[str, ...]] = ()
 
     def fit(self, X: npt.ArrayLike | TrainingImages, y: npt.ArrayLike | None) -> Self:
         """Learn from images of seen classes.
@@ -148,17 +131,12 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Scores, with columns in the order of `candidates_`.
         """
         check_is_fitted(self)
-        features = as_features(X)
-        if features.shape[1] != self.n_features_in_:
-            raise OptionError(
-                f"X has {features.shape[1]} features, but {type(self).__name__} is "
-                f"expecting {self.n_features_in_} features as input."
-            )
-        scores = self.decide(self.readings(features))
-        if self.seen_penalty_ == 0:
-            return scores
-        is_seen = np.isin(self.candidates_, self.classes_)
-        return np.asarray(scores - self.seen_penalty_ * is_seen)
+        features = as_features(X, self.n_features_in_, self)
+        scores = self._scores(self.scaling_.apply(features))
+        if self.seen_penalty_ != 0:
+            is_seen = np.isin(self.candidates_, self.classes_)
+            scores = np.asarray(scores - self.seen_penalty_ * is_seen)
+        return scores
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.str_]:
         """Return the candidate of highest score for each image.
@@ -176,58 +154,30 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scores = self.decision_function(X)
         return np.asarray(self.candidates_[scores.argmax(axis=1)])
 
-    def readings(self, X: AnyFloats) -> AnyFloats:
-        """Turn features into what `decide` needs; no class vector takes part.
-
-        Parameters
-        ----------
-        X : ndarray of shape (images, features)
-            Features of the images.
-
-        Returns
-        -------
-        ndarray of shape (images, readings)
-            One row for each image.
-        """
-        return self.scaling_.apply(X)
-
-    @abstractmethod
-    def decide(self, readings: AnyFloats) -> AnyFloats:
-        """Score the candidates from readings.
-
-        Parameters
-        ----------
-        readings : ndarray of shape (images, readings)
-            What `readings` returns.
-
-        Returns
-        -------
-        ndarray of shape (images, candidates)
-            Scores before any penalty on seen classes.
-        """
-
     @abstractmethod
     def _learn(
         self, images: TrainingImages, seen: AnyFloats, candidates: AnyFloats
     ) -> None:
         """Learn from images and from class vectors (classes, dim)."""
 
+    @abstractmethod
+    def _scores(self, X: AnyFloats) -> AnyFloats:
+        """Score the candidates by scaled features, before any penalty."""
+
     def _check_options(self) -> None:
         """Refuse invalid options."""
-        for name in self.numbers:
-            positive(name, getattr(self, name))
-        for name in self.whole_numbers:
-            positive(name, getattr(self, name), whole=True)
+        for option in fields(self):
+            if option.type in ("float", "int"):
+                value, is_whole = getattr(self, option.name), option.type == "int"
+                positive(option.name, value, whole=is_whole)
         check_choice("normalize", self.normalize, NORMALIZATIONS)
-        penalty: Any = self.seen_penalty
+        given, penalty = self.embedding, self.seen_penalty
         if penalty != "auto" and not (is_number(penalty) and np.isfinite(penalty)):
             raise OptionError(
-                f"seen_penalty must be a number or 'auto'. Got {penalty!r} instead."
+                f"seen_penalty must be a number or 'auto'. Got {penalty!r}."
             )
-        if not isinstance(self.embedding, LabelEmbedding):
-            raise OptionError(
-                f"embedding must be a LabelEmbedding. Got {self.embedding!r} instead."
-            )
+        if not isinstance(given, LabelEmbedding):
+            raise OptionError(f"embedding must be a LabelEmbedding. Got {given!r}.")
 
     def _penalty(self, images: TrainingImages) -> float:
         """What is subtracted from the scores of seen classes."""
@@ -236,32 +186,49 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes = images.classes.tolist()
         if not np.isin(self.candidates_, classes).any():
             return 0.0
-        splits = PENALTY_SPLITS.draw(classes, "seen_penalty='auto': y")
+        splits = class_splits(classes, 3, 0.2, where="seen_penalty='auto': y")
         y = images.classes[images.codes]
         return choose_penalties({"": self}, images.X, y, splits)[""]
 
-    def _candidates(self, seen: list[str]) -> list[str]:
+    def _candidates(self, seen: list[str]) -> tuple[str, ...]:
         """The labels to choose among, all of them in the embedding."""
         check_has_vectors(self.embedding, seen, "the classes of y")
-        if isinstance(self.candidates, str):
-            if self.candidates not in ("unseen", "all"):
-                raise OptionError(
-                    "candidates must be 'unseen', 'all' or a list of labels. "
-                    f"Got {self.candidates!r} instead."
-                )
+        if not isinstance(self.candidates, str):
+            found = as_labels(self.candidates, "candidates")
+            check_has_vectors(self.embedding, found, "candidates")
+        elif self.candidates in ("unseen", "all"):
             left_out = set(seen) if self.candidates == "unseen" else set()
-            found = [x for x in self.embedding.labels if x not in left_out]
-            if not found:
-                raise OptionError(
-                    "no unseen class is left: y names every label of the embedding; "
-                    "add labels to the embedding, or set candidates='all'."
-                )
-            return found
-        found = list(as_labels(self.candidates, "candidates"))
+            found = tuple(x for x in self.embedding.labels if x not in left_out)
+        else:
+            raise OptionError(
+                "candidates must be 'unseen', 'all' or a list of labels. "
+                f"Got {self.candidates!r} instead."
+            )
         if not found:
-            raise OptionError("candidates must name one label or more. Got none.")
-        check_has_vectors(self.embedding, found, "candidates")
+            raise OptionError(
+                "candidates must name one label or more, but no unseen class is left; "
+                "add labels to the embedding, or set candidates='all'."
+            )
         return found
+
+
+def is_number(value: Any, *, whole: bool = False) -> bool:
+    """Whether this is a number of Python or NumPy; truth values are not.
+
+    Parameters
+    ----------
+    value : Any
+        Any value.
+    whole : bool, default False
+        Whether it must be a whole number.
+
+    Returns
+    -------
+    bool
+        The answer.
+    """
+    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
+    return isinstance(value, kinds) and not isinstance(value, bool)
 
 
 def positive(name: str, value: Any, *, whole: bool = False) -> None:
@@ -287,11 +254,7 @@ def positive(name: str, value: Any, *, whole: bool = False) -> None:
 
 
 def check_has_vectors(
-    embedding: LabelEmbedding,
-    labels: Iterable[str],
-    source: str,
-    *,
-    name: str = "the embedding",
+    embedding: LabelEmbedding, labels: Iterable[str], source: str, name: str = ""
 ) -> None:
     """Refuse labels that the embedding has no vector for.
 
@@ -303,7 +266,7 @@ def check_has_vectors(
         The labels that are needed.
     source : str
         Where the labels come from, for the message.
-    name : str, default "the embedding"
+    name : str, optional
         What the message calls the embedding.
 
     Raises
@@ -313,9 +276,10 @@ def check_has_vectors(
     """
     missing = [label for label in labels if label not in embedding]
     if missing:
+        hint = did_you_mean(missing[0], embedding.labels)
         raise UnknownLabelError(
-            f"{name} has no vector for {some(missing)} of {source}."
-            f"{did_you_mean(missing[0], embedding.labels)}"
+            f"{name or 'the embedding'} has no vector for {some(missing)} of {source}."
+            f"{hint}"
         )
 
 
@@ -348,9 +312,8 @@ class ESZSL(ZeroShotClassifier):
         How class vectors are scaled: to length one; to length one after the mean of the
         seen classes is subtracted, which leaves what distinguishes classes; or not at
         all.
-    features : {"standardize", "l2", "none"}, default "standardize"
-        How features are scaled: to mean zero and variance one each, to the same length
-        for each image, or not at all.
+    features : {"standardize", "none"}, default "standardize"
+        How features are scaled: to mean zero and variance one each, or not at all.
     feature_ridge : float, default 100.0
         γ, the penalty of the regression on features, in units of the mean squared
         length of an image's features.
@@ -377,25 +340,17 @@ class ESZSL(ZeroShotClassifier):
     ['fox']
     """
 
-    feature_parameters = ("features", "feature_ridge")
-    numbers = ("feature_ridge", "class_ridge")
-
     feature_ridge: float = 100.0
     class_ridge: float = 1.0
-
-    def readings(self, X: AnyFloats) -> AnyFloats:
-        """Score the seen classes by ridge regression."""
-        return np.asarray(super().readings(X) @ self.feature_map_)
-
-    def decide(self, readings: AnyFloats) -> AnyFloats:
-        """Map scores of the seen classes to scores of the candidates."""
-        return np.asarray(readings @ self.class_map_)
 
     def _learn(
         self, images: TrainingImages, seen: AnyFloats, candidates: AnyFloats
     ) -> None:
         self.feature_map_ = images.ridge_weights(self.features, self.feature_ridge)
         self.class_map_ = carry_over(seen, candidates, self.class_ridge)
+
+    def _scores(self, X: AnyFloats) -> AnyFloats:
+        return np.asarray(X @ self.feature_map_ @ self.class_map_)
 
 
 def carry_over(seen: AnyFloats, targets: AnyFloats, class_ridge: float) -> AnyFloats:
@@ -440,7 +395,7 @@ class ConSE(ZeroShotClassifier):
         Subtracted from the scores of seen classes; see `ESZSL`.
     normalize : {"l2", "center", "none"}, default "l2"
         How class vectors are scaled; see `ESZSL`.
-    features : {"standardize", "l2", "none"}, default "standardize"
+    features : {"standardize", "none"}, default "standardize"
         How features are scaled; see `ESZSL`.
     top : int, default 10
         How many seen classes are combined.
@@ -465,26 +420,8 @@ class ConSE(ZeroShotClassifier):
     ['fox']
     """
 
-    feature_parameters = ("features", "C")
-    numbers = ("C",)
-    whole_numbers = ("top",)
-
     top: int = 10
     C: float = 0.01
-
-    def readings(self, X: AnyFloats) -> AnyFloats:
-        """Probabilities of the seen classes by logistic regression."""
-        return np.asarray(self.regression_.predict_proba(super().readings(X)))
-
-    def decide(self, readings: AnyFloats) -> AnyFloats:
-        """Combine the most probable classes and compare with the candidates."""
-        top = min(self.top, readings.shape[1])
-        # The stable sort prefers the earlier of classes with equal probability.
-        best = np.argsort(-readings, axis=1, kind="stable")[:, :top]
-        shares = np.zeros(readings.shape)
-        np.put_along_axis(shares, best, np.take_along_axis(readings, best, 1), 1)
-        shares /= shares.sum(axis=1, keepdims=True)
-        return np.asarray(unit_rows(shares @ self.seen_vectors_) @ self.directions_.T)
 
     def _learn(
         self, images: TrainingImages, seen: AnyFloats, candidates: AnyFloats
@@ -493,8 +430,14 @@ class ConSE(ZeroShotClassifier):
         self.seen_vectors_ = seen  # (seen, dim)
         self.directions_ = unit_rows(candidates)  # (candidates, dim)
 
-
-Positions = npt.NDArray[np.intp]
+    def _scores(self, X: AnyFloats) -> AnyFloats:
+        """Combine the most probable classes and compare with the candidates."""
+        chances = self.regression_.predict_proba(X).astype(np.float64)
+        # The stable sort prefers the earlier of classes with equal probability.
+        ranks = np.argsort(np.argsort(-chances, axis=1, kind="stable"), axis=1)
+        shares = np.where(ranks < self.top, chances, 0.0)
+        shares /= shares.sum(axis=1, keepdims=True)
+        return np.asarray(unit_rows(shares @ self.seen_vectors_) @ self.directions_.T)
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
@@ -519,7 +462,7 @@ class SJE(ZeroShotClassifier):
         Subtracted from the scores of seen classes; see `ESZSL`.
     normalize : {"l2", "center", "none"}, default "l2"
         How class vectors are scaled; see `ESZSL`.
-    features : {"standardize", "l2", "none"}, default "standardize"
+    features : {"standardize", "none"}, default "standardize"
         How features are scaled; see `ESZSL`.
     step : float, default 10.0
         Length of a step, divided by the mean squared length of an image's features. W
@@ -553,24 +496,16 @@ class SJE(ZeroShotClassifier):
     ['fox']
     """
 
-    numbers = ("step", "margin")
-    whole_numbers = ("epochs", "batch_size")
-
     step: float = 10.0
     epochs: int = 3
     margin: float = 1.0
     batch_size: int = 100
     random_state: int | np.random.RandomState | None = 0
 
-    def decide(self, readings: AnyFloats) -> AnyFloats:
-        """Score by the bilinear map."""
-        return np.asarray(readings @ self.map_)
-
     def _learn(
         self, images: TrainingImages, seen: AnyFloats, candidates: AnyFloats
     ) -> None:
-        X = self.readings(images.X)
-        basis = np.eye(seen.shape[1])
+        X, basis = self.scaling_.apply(images.X), np.eye(seen.shape[1])
         if seen.shape[0] < seen.shape[1]:
             # W stays within the span of the seen classes. With long vectors the steps
             # are cheaper in a basis of that span.
@@ -581,44 +516,35 @@ class SJE(ZeroShotClassifier):
             W, self.losses_ = self._descend(X, images.codes, seen @ basis)
         self.map_ = (W @ (candidates @ basis).T).astype(X.dtype)  # (p, candidates)
 
+    def _scores(self, X: AnyFloats) -> AnyFloats:
+        return np.asarray(X @ self.map_)
+
     def _descend(
-        self, X: AnyFloats, codes: Positions, seen: AnyFloats
+        self, X: AnyFloats, codes: npt.NDArray[np.intp], seen: AnyFloats
     ) -> tuple[AnyFloats, list[float]]:
         """Average of W (p, dim) over all steps, and the mean loss of each epoch."""
         random = check_random_state(self.random_state)
         S = seen.astype(X.dtype)
         step = self.step / (float((X**2).sum() / len(X)) or 1.0)
         W = np.zeros((X.shape[1], S.shape[1]), X.dtype)
-        total = np.zeros_like(W)
-        losses, n_steps = [], 0
+        total, losses, n_steps = np.zeros_like(W), [], 0
         for _ in range(self.epochs):
-            order = random.permutation(len(X))
-            loss = 0.0
+            order, loss = random.permutation(len(X)), 0.0
             for start in range(0, len(X), self.batch_size):
                 rows = order[start : start + self.batch_size]
-                batch = X[rows]
-                violations, pull = self._violations(batch, codes[rows], S, W)
+                batch, right, images = X[rows], codes[rows], np.arange(len(rows))
+                scores = (batch @ W) @ S.T + self.margin  # (images, seen)
+                scores[images, right] -= self.margin
+                worst = scores.argmax(axis=1)
+                violations = scores[images, worst] - scores[images, right]
+                # At equal scores the right class wins, so that nothing is violated.
+                worst = np.where(violations > 0, worst, right)
                 loss += float(violations.sum())
-                W += (step / len(rows)) * (batch.T @ pull)
+                W += (step / len(rows)) * (batch.T @ (S[right] - S[worst]))
                 total += W
                 n_steps += 1
             losses.append(loss / len(X))
         return np.asarray(total / n_steps), losses
-
-    def _violations(
-        self, X: AnyFloats, codes: Positions, S: AnyFloats, W: AnyFloats
-    ) -> tuple[AnyFloats, AnyFloats]:
-        """Ranking loss per image, and s_right − s_worst (zero where the margin holds).
-
-        Where the right class leads by the margin it is its own y*, so both are zero.
-        """
-        images = np.arange(len(X))
-        scores = (X @ W) @ S.T + self.margin  # (images, seen)
-        scores[images, codes] -= self.margin
-        worst = scores.argmax(axis=1)
-        # At equal scores the right class wins, so that nothing is violated.
-        worst = np.where(scores[images, worst] > scores[images, codes], worst, codes)
-        return scores[images, worst] - scores[images, codes], S[codes] - S[worst]
 
 
 def choose_penalties(
@@ -653,19 +579,104 @@ def choose_penalties(
     """
     found: dict[str, list[float]] = {name: [] for name in classifiers}
     for seen, unseen in splits:
-        task = hold_out(ZeroShotTask("seen_penalty", X, y, seen, unseen), seed=seed)
-        images = TrainingImages(*task.images(task.seen))
-        tested = zip(task.images(task.unseen), task.held_out_images(), strict=True)
-        features, truth = (np.concatenate(both) for both in tested)
+        held_out = held_out_images(y, seen, seed=seed)
+        learned = np.isin(y, seen) & ~held_out
+        tested = np.r_[np.flatnonzero(np.isin(y, unseen)), np.flatnonzero(held_out)]
+        images = TrainingImages(X[learned], y[learned])
         among = {"candidates": (*unseen, *seen), "seen_penalty": 0.0}
         for name, classifier in classifiers.items():
-            options = {**classifier.get_params(deep=False), **among}
+            options = classifier.get_params(deep=False) | among
             model = type(classifier)(**options).fit(images, None)
-            scores = model.decision_function(features)
+            scores = model.decision_function(X[tested])
             found[name].append(
-                balancing_penalty(scores, truth, model.candidates_, task.unseen)
+                balancing_penalty(scores, y[tested], model.candidates_, unseen)
             )
     return {name: float(np.mean(penalties)) for name, penalties in found.items()}
+
+
+def class_splits(
+    classes: Iterable[str], n_splits: int, size: float, seed: int = 0, where: str = "y"
+) -> Iterator[tuple[Classes, Classes]]:
+    """Draw classes to learn from and classes to recognise, again and again.
+
+    Parameters
+    ----------
+    classes : iterable of str
+        All classes; their order does not matter.
+    n_splits : int
+        How often to draw.
+    size : int or float
+        Number of classes to recognise, or their share: then two classes or more are on
+        either side.
+    seed : int, default 0
+        Seed of the random numbers.
+    where : str, default "y"
+        Where the classes stand, for messages.
+
+    Yields
+    ------
+    seen : tuple of str
+        Classes to learn from.
+    unseen : tuple of str
+        Classes to recognise.
+    """
+    ordered = sorted(classes)
+    most, is_share = len(ordered) - FEWEST, not is_number(size, whole=True)
+    if most < (FEWEST if is_share else 1):
+        raise OptionError(
+            f"{where} has {len(ordered)} classes, too few to set some aside; "
+            f"{2 * FEWEST} are needed."
+        )
+    if not 0 < size < (1 if is_share else most + 1):
+        raise OptionError(
+            f"of {len(ordered)} classes, a share between 0 and 1 or a number from 1 to "
+            f"{most} can be set aside. Got {size!r} instead."
+        )
+    n = min(max(round(size * len(ordered)), FEWEST), most) if is_share else int(size)
+    random = np.random.default_rng(seed)
+    for _ in range(n_splits):
+        drawn = random.permutation(ordered).tolist()
+        yield tuple(drawn[n:]), tuple(drawn[:n])
+
+
+def held_out_images(
+    y: Names, seen: Sequence[str], share: float = 0.2, seed: int = 0
+) -> Flags:
+    """Draw a share of the images of every seen class.
+
+    Parameters
+    ----------
+    y : ndarray of str, shape (images,)
+        The class of each image.
+    seen : sequence of str
+        The classes.
+    share : float, default 0.2
+        Share of each class's images to draw; at least one, and never all.
+    seed : int, default 0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    ndarray of bool, shape (images,)
+        The images that were drawn.
+
+    Raises
+    ------
+    OptionError
+        If a class has a single image.
+    """
+    random = np.random.default_rng(seed)
+    held_out = np.zeros(len(y), dtype=bool)
+    for label in sorted(seen):
+        rows = np.flatnonzero(y == label)
+        if len(rows) < 2:
+            raise OptionError(
+                f"{label!r} has {len(rows)} images; a generalised test needs two of "
+                "every seen class."
+            )
+        size = min(max(round(share * len(rows)), 1), len(rows) - 1)
+        held_out[random.permutation(rows)[:size]] = True
+    return held_out
 
 
 def balancing_penalty(

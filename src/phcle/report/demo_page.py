@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from phcle.answers import CompletedCell, ExplainedPair
+from phcle.answers import Cell, Explanation
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.datasets.imagenet1k import ImageNet1K
+from phcle.datasets import ImageNet1K
 from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.embedding.summary import summarise
 from phcle.report.hierarchy_branches import branches_of
 from phcle.report.html_page import write_page
 from phcle.report.label_cards import N_ON_CARD, page_data
 from phcle.report.map_data import colourings
 from phcle.report.map_layout import lay_out
 from phcle.solver.foldin import fold_in
-from phcle.uses.named_answers import explain_pair, nearest_labels, summarise
 
 RELATED = ("coffeepot", "Siberian husky", "accordion", "laptop", "lemon")
 """Labels whose neighbours are shown."""
@@ -48,7 +48,7 @@ class RelatedLabels:
         The label's name.
     neighbours : tuple of str
         Names of the nearest labels, best first.
-    why : ExplainedPair
+    why : Explanation
         The similarity to the first of them, and its parts.
     groups : tuple of str
         Groups of the hierarchy that hold both, the narrowest first.
@@ -58,7 +58,7 @@ class RelatedLabels:
 
     name: str
     neighbours: tuple[str, ...]
-    why: ExplainedPair
+    why: Explanation
     groups: tuple[str, ...]
     words: tuple[str, ...]
 
@@ -73,7 +73,7 @@ class DemoAnswers:
         The embedding with the added label.
     related : tuple of RelatedLabels
         Some labels with their neighbours.
-    gaps : dict of str to tuple of CompletedCell
+    gaps : dict of str to tuple of Cell
         Predicted answers to all questions, by the name of the label.
     right, usual : float
         Share of hidden answers that were predicted, and that the most common answer
@@ -82,18 +82,18 @@ class DemoAnswers:
         The label that was added without a new fit.
     near_added : tuple of str
         Names of its nearest labels.
-    added_cells : tuple of CompletedCell
+    added_cells : tuple of Cell
         Its predicted answers.
     """
 
     embedding: LabelEmbedding
     related: tuple[RelatedLabels, ...]
-    gaps: dict[str, tuple[CompletedCell, ...]]
+    gaps: dict[str, tuple[Cell, ...]]
     right: float
     usual: float
     added: str
     near_added: tuple[str, ...]
-    added_cells: tuple[CompletedCell, ...]
+    added_cells: tuple[Cell, ...]
 
 
 def answer_demo(embedding: LabelEmbedding, data: ImageNet1K) -> DemoAnswers:
@@ -168,13 +168,13 @@ def _new_label(embedding: LabelEmbedding, data: ImageNet1K) -> LabelEmbedding:
 
 def _near(embedding: LabelEmbedding, label: str) -> tuple[str, ...]:
     """The names of the nearest labels."""
-    return tuple(x.name for x in nearest_labels(embedding, label, N_NEAREST).neighbours)
+    return tuple(embedding.name_of(x) for x, _ in embedding.nearest(label, N_NEAREST))
 
 
 def _related(embedding: LabelEmbedding, label: str) -> RelatedLabels:
     """A label with its neighbours and the reasons for the first."""
     near = _near(embedding, label)
-    why = explain_pair(embedding, label, near[0], N_REASONS)
+    why = embedding.explain(label, near[0], N_REASONS)
     groups = [node.name for part in why.parts for node in part.shared]
     words = [
         column.name
@@ -188,7 +188,7 @@ def _related(embedding: LabelEmbedding, label: str) -> RelatedLabels:
     )
 
 
-def _answers(embedding: LabelEmbedding, label: str) -> tuple[CompletedCell, ...]:
+def _answers(embedding: LabelEmbedding, label: str) -> tuple[Cell, ...]:
     """The predicted answers to all questions about a label."""
     return embedding.complete([label], contexts=[PROPERTIES]).cells
 

@@ -11,16 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 
+from phcle.embedding.export import write_table
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.files.atomic import write_whole
 from phcle.optional_imports import import_optional
 from phcle.report.map_layout import lay_out
-from phcle.uses.neighbour_table import NeighbourTable
 
 ATLAS = "atlas"
 """Name of the format for `phcle export`."""
@@ -59,30 +57,30 @@ def write_atlas(
         If PyArrow is not installed.
     """
     pa = import_optional("pyarrow", extra="parquet", purpose="writing Parquet")
-    pq = import_module("pyarrow.parquet")
     near = partial(progress, "finding neighbours")
-    table = NeighbourTable.of(embedding, progress=near)
+    table = embedding.search.neighbour_table(progress=near)
     progress("placing labels on the map", 0, 0)
     layout = lay_out(embedding.unit_vectors, seed=seed, table=table)
     progress(f"writing {path}", 0, 0)
     own = np.arange(len(embedding))[:, None]
     rows = np.hstack([own, table.rows[:, :k]])
     cosines = np.hstack([np.ones_like(own), table.cosines[:, :k]])
-    neighbours = [
-        {"ids": ids, "distances": distances}
-        for ids, distances in zip(
-            rows.tolist(), np.clip(1 - cosines, 0, None).tolist(), strict=True
-        )
-    ]
     kind = pa.struct(
         [("ids", pa.list_(pa.int64())), ("distances", pa.list_(pa.float64()))]
     )
-    columns = {
-        "label": list(embedding.labels),
-        "name": [embedding.name_of(label) for label in embedding.labels],
-        "x": layout.places[:, 0].astype(np.float32),
-        "y": layout.places[:, 1].astype(np.float32),
-        "neighbors": pa.array(neighbours, kind),
-    }
-    with write_whole(Path(path)) as temporary:
-        pq.write_table(pa.table(columns), temporary)
+    types = {"x": pa.float32(), "y": pa.float32(), "neighbors": kind}
+    lines = zip(
+        embedding.labels,
+        map(embedding.name_of, embedding.labels),
+        *layout.places.T.tolist(),
+        rows.tolist(),
+        np.clip(1 - cosines, 0, None).tolist(),
+        strict=True,
+    )
+    write_table(
+        Path(path),
+        ("label", "name", *types),
+        ((*line[:-2], {"ids": line[-2], "distances": line[-1]}) for line in lines),
+        ending=".parquet",
+        types=types,
+    )

@@ -13,19 +13,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phcle.answers import WrittenReport
+from phcle.embedding.groups import cluster_labels, cluster_names
 from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.embedding.summary import summarise
 from phcle.errors import ContextError, some
 from phcle.files.atomic import make_folder
 from phcle.report import figures, section_data
+from phcle.report.heatmap import CUT, heatmap_figure
 from phcle.report.hierarchy_branches import branches_of
 from phcle.report.html_page import needed, write_page
 from phcle.report.label_cards import N_ON_CARD, page_data
 from phcle.report.map_data import colourings
 from phcle.report.map_layout import Layout, lay_out
-from phcle.uses.cluster_names import cluster_names
-from phcle.uses.clusters import cluster_labels
-from phcle.uses.named_answers import summarise
-from phcle.uses.similarity_heatmap import CUT, heatmap_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

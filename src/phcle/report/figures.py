@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from phcle.contexts.kinds import FITTED_KINDS
 from phcle.files.atomic import write_whole
+from phcle.report.heatmap import shortened
 from phcle.report.html_page import needed
-from phcle.uses.similarity_heatmap import shortened
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

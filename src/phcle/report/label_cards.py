@@ -18,15 +18,14 @@ import scipy.sparse as sp
 from phcle.contexts.base.fitted_context import FittedContext
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.matrices import take_rows
+from phcle.embedding.columns import Column
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.predictions import TagPredictions
-from phcle.embedding.read import read_stored
+from phcle.embedding.predictions import TagPredictions, known_fields
 from phcle.report.hierarchy_branches import hierarchy_of
 from phcle.report.html_page import compressed
 from phcle.report.map_data import Colouring, map_data, packed
 from phcle.report.map_layout import Layout
 from phcle.report.section_data import known_in
-from phcle.uses.label_columns import FieldColumn, LabelColumns
 
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.integer[Any]]
@@ -137,16 +136,18 @@ def label_cards(embedding: LabelEmbedding, neighbours: Ints) -> dict[str, Any]:
         if not has_room
     ]
     facts = list(itertools.compress(facts, fits))
-    columns = LabelColumns(embedding)
-    keys = _most_known(columns)
-    fields = {key: _field(columns.get(*key)) for key in keys[:MOST_FIELDS]}
+    keys = _most_known(embedding)
+    fields = {
+        (name, title): _field(embedding.tables[name].column(title))
+        for name, title in keys[:MOST_FIELDS]
+    }
     fields = {key: field for key, field in fields.items() if room.takes(field)}
     left_out += [": ".join(key) for key in keys if key not in fields]
     return {
         "cosines": packed(np.rint(100 * cosines + 100).clip(0, 200), "u1"),
         "contexts": [context.name for context in embedding.contexts],
         "known": [packed(column, "u1") for column in known.T],
-        "fields": [fields[key] for key in columns.fields if key in fields],
+        "fields": [fields[key] for key in _titles(embedding) if key in fields],
         "facts": facts,
         "left_out": left_out,
     }
@@ -167,18 +168,26 @@ class _Room:
         return True
 
 
-def _most_known(columns: LabelColumns) -> list[tuple[str, str]]:
-    """The fields, those with most known values first; no tags, which are facts."""
-    counts = {
-        (name, field.title): int(np.isfinite(columns.observed(table, field)[0]).sum())
-        for name, table in columns.tables.items()
-        for field in table.fields
+def _titles(embedding: LabelEmbedding) -> dict[tuple[str, str], int]:
+    """Number of known values of every field of a table; no tags, which are facts."""
+    return {
+        (table.name, field.title): int(n)
+        for table in embedding.predicting
+        if table.can_be_completed
+        for field, n in zip(
+            table.fields, known_fields(table, embedding.labels).sum(axis=0), strict=True
+        )
         if field.kind != "tag"
     }
+
+
+def _most_known(embedding: LabelEmbedding) -> list[tuple[str, str]]:
+    """The fields, those with most known values first."""
+    counts = _titles(embedding)
     return sorted(counts, key=lambda key: -counts[key])
 
 
-def _field(column: FieldColumn) -> dict[str, Any]:
+def _field(column: Column) -> dict[str, Any]:
     """A field; values that are hardly more probable than others are left out."""
     sure = np.rint(100 * np.nan_to_num(column.confidence, nan=UNSAID / 100))
     how = np.where(column.is_observed, OBSERVED, sure)
@@ -189,9 +198,7 @@ def _field(column: FieldColumn) -> dict[str, Any]:
     }
     if column.is_number:
         arrays = {
-            "numbers": np.where(
-                column.is_observed, column.number, _short(column.number)
-            ),
+            "numbers": np.where(column.is_observed, column.value, _short(column.value)),
             "low": _short(column.low),
             "high": _short(column.high),
         }
@@ -200,7 +207,7 @@ def _field(column: FieldColumn) -> dict[str, Any]:
     else:
         unknown = 255 if len(column.values) < 255 else 65_535
         is_shown = column.has_value & (how >= 100 * SURE)
-        codes = np.where(is_shown, column.code, unknown)
+        codes = np.where(is_shown, column.value, unknown)
         made["values"] = list(column.values)
         made["codes"] = packed(codes, "u1" if unknown == 255 else "u2")
     return {**made, "how": packed(how, "u1")}
@@ -275,7 +282,7 @@ def _guesses(
     wanted: npt.NDArray[np.bool_],
 ) -> dict[str, Any]:
     """The most probable tags of the labels that a context does not know."""
-    found = read_stored(embedding, context)
+    found = embedding.tables[context.name].stored
     if not isinstance(found, TagPredictions):
         return {}
     chances = found.chances.copy()

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.arrays import Ints
-from phcle.uses.neighbour_table import NeighbourTable
+from phcle.embedding.search import Neighbours
 
 Floats = npt.NDArray[np.float32]
 
@@ -79,7 +79,7 @@ def lay_out(
     k: int = 6,
     seed: int = 0,
     jobs: int = 2,
-    table: NeighbourTable | None = None,
+    table: Neighbours | None = None,
     start: Floats | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Layout:
@@ -95,7 +95,7 @@ def lay_out(
         Seed of t-SNE.
     jobs : int, default 2
         Number of threads.
-    table : NeighbourTable, optional
+    table : Neighbours, optional
         The neighbours of all labels, if they are known already.
     start : ndarray of shape (labels, 2), optional
         Places on another map to start from. Labels stay near them as far as their
@@ -150,7 +150,7 @@ def principal_layout(units: Floats) -> Layout:
     return Layout(places, np.zeros((len(units), 0), int), "principal components")
 
 
-def _from_table(table: NeighbourTable | None, k: int) -> tuple[Floats, Ints] | None:
+def _from_table(table: Neighbours | None, k: int) -> tuple[Floats, Ints] | None:
     """Distances and rows of k neighbours from the table, if it has as many."""
     if table is None or table.rows.shape[1] < k:
         return None
@@ -175,7 +175,7 @@ def _distinct(units: Floats) -> tuple[Ints, Ints]:
 
 def _among_distinct(
     units: Floats,
-    table: NeighbourTable | None,
+    table: Neighbours | None,
     kept: Ints,
     copy_of: Ints,
     wanted: int,

@@ -10,8 +10,8 @@ import numpy as np
 
 from phcle.contexts.base.fitted_context import FittedContext
 from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.embedding.summary import summarise
 from phcle.report.hierarchy_branches import Branches
-from phcle.uses.named_answers import explain_pair, nearest_labels, summarise
 
 Section = dict[str, Any]
 
@@ -49,7 +49,7 @@ def summary(embedding: LabelEmbedding) -> Section:
     return {
         **found,
         "options": {x: str(y) for x, y in found["options"].items()},
-        "random_cosine": float(embedding.pair_cosines.mean()),
+        "random_cosine": float(embedding.search.pair_cosines.mean()),
     }
 
 
@@ -161,17 +161,14 @@ def retrieval(embedding: LabelEmbedding, shown: Sequence[str], k: int) -> list[S
         Each label with its neighbours, and the explanation of the first if the
         embedding has contexts.
     """
-    return [_neighbours(embedding, label, k) for label in shown]
-
-
-def _neighbours(embedding: LabelEmbedding, label: str, k: int) -> Section:
-    """A label with its neighbours."""
-    found = nearest_labels(embedding, label, k)
-    why = None
-    if embedding.contexts:
-        first = found.neighbours[0].label
-        why = explain_pair(embedding, found.label, first, N_REASONS).to_dict()
-    return {**found.to_dict(), "why": why}
+    sections = []
+    for label, found in zip(shown, embedding.neighbours(shown, k), strict=True):
+        why = None
+        if embedding.contexts:
+            first = found.neighbours[0].label
+            why = embedding.explain(label, first, N_REASONS).to_dict()
+        sections.append({**found.to_dict(), "why": why})
+    return sections
 
 
 def spread_labels(

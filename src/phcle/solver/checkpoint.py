@@ -221,6 +221,8 @@ class Checkpoint:
         for part in parts:
             if part.dtype.kind != "f" or not np.isfinite(part).all():
                 raise ValueError("factors that are not finite numbers")
+        if not all({"objective", "gap"} <= record.keys() for record in found.history):
+            raise ValueError("a sweep without its objective")
         if set(found.weights) != set(self.prints["data"]) - {"labels"}:
             raise ValueError("weights of other contexts")
 
@@ -261,9 +263,11 @@ def read_choice(path: Path) -> Mapping[str, Any] | None:
     """
     if not os.path.lexists(path):
         return None  # `Checkpoint.read` says so
-    about, _ = read_sealed(path, FORMAT, VERSION, FOREIGN)
-    found = about.get("chosen")
-    return found if isinstance(found, Mapping) else None
+    about, tensors = read_sealed(path, FORMAT, VERSION, FOREIGN)
+    found: Mapping[str, Any] | None = about.get("chosen")
+    if found is not None and tensors["W0"].shape[1] != found["setting"]["dim"]:
+        raise ValueError("its vectors have another length than its settings")
+    return found
 
 
 def look_into(path: Path) -> dict[str, Any]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
 from phcle.contexts.alignment import Aligned
 from phcle.contexts.base.context import Context
 from phcle.contexts.terms import Penalties
 from phcle.errors import some
+from phcle.files.json_toml import of_types
 from phcle.solver.problem import Problem, pose
 
 NOISE = 1.6
@@ -148,21 +149,16 @@ class Chosen:
             The choice.
         """
         trials = [
-            Trial(**{**trial, "setting": _setting(trial["setting"])})
+            of_types(Trial, {**trial, "setting": of_types(Setting, trial["setting"])})
             for trial in stored["trials"]
         ]
-        return cls(
-            _setting(stored["setting"]),
-            tuple(trials),
-            str(stored["reason"]),
-            dict(stored["shares"]),
-            tuple(stored["weighing"]),
-            stored.get("changed"),
-        )
-
-
-def _setting(stored: Mapping[str, Any]) -> Setting:
-    return Setting(**{x.name: stored[x.name] for x in fields(Setting)})
+        own = {
+            "setting": of_types(Setting, stored["setting"]),
+            "trials": tuple(trials),
+            "weighing": tuple(stored["weighing"]),
+            "changed": stored.get("changed"),
+        }
+        return of_types(cls, {**stored, **own})
 
 
 def longest_useful(aligned: Aligned, roles: Mapping[str, str]) -> int:

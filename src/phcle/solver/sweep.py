@@ -397,7 +397,7 @@ def run(
         and state.risen is None
         and not solver.converged(state)
     ):
-        with _refuse_broken_algebra(solver.device, state, solver.remedy):
+        with refuse_broken_algebra(solver.device, state, solver.remedy):
             state = solver.step(state)
         if on_step is not None and state.risen is None:
             on_step(state)
@@ -431,10 +431,25 @@ def _refuse_infinite(
 
 
 @contextmanager
-def _refuse_broken_algebra(
+def refuse_broken_algebra(
     device: DeviceProblem, before: State, remedy: str
 ) -> Iterator[None]:
-    """Turn a failed matrix factorisation into an error that names the context."""
+    """Turn a failed matrix factorisation into an error that names the context.
+
+    Parameters
+    ----------
+    device : DeviceProblem
+        The problem.
+    before : State
+        The last good state.
+    remedy : str
+        What the user can do.
+
+    Yields
+    ------
+    None
+        The body runs as usual.
+    """
     try:
         yield
     except Exception as error:

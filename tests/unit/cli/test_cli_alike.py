@@ -13,6 +13,7 @@ import pytest
         (["tune"], "docs/howto/which-options.md"),
         (["bench", "--count", 40], "run the scripts in benchmarks/"),
         (["index", "zoo.phcle"], "docs/howto/exporting.md"),
+        (["reproduce", "table2", "--data", "x"], "run `phcle-paper`"),
         (
             ["fit", "--hierarcy", "x"],
             "no option --hierarcy. Did you mean '--hierarchy'",

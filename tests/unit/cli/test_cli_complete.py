@@ -102,6 +102,7 @@ def test_wide_fills_the_gaps_of_the_own_table(phcle, fitted, zoo):
         "file": "filled.csv",
         "rows": 5,
         "filled": 1,
+        "changed": 0,
         "left_empty": 0,
         "markers": 0,
         "unknown_rows": 0,
@@ -133,6 +134,96 @@ def test_wide_fills_markers_of_the_unknown_only_if_asked(phcle, fitted, zoo):
     _, *rows = (zoo / "o.csv").read_text().splitlines()
     assert rows[0] in ("wolf,no", "wolf,yes")
     assert rows[2] == "cat,?"  # known to the embedding, so not predicted
+
+
+DECIDED = """kind,label,name,context,column,value,known,confidence,decision,time
+gap,dog,dog,looks,stripes,yes,,0.9,accept,2026-01-01T00:00:00Z
+gap,wolf,wolf,looks,weight,33.5,,,accept,2026-01-01T00:00:01Z
+gap,wolf,wolf,looks,stripes,no,,0.8,reject,2026-01-01T00:00:02Z
+suspicious,zebra,zebra,looks,weight,280,300,0.99,accept,2026-01-01T00:00:03Z
+suspicious,lion,King of Beasts,looks,weight,200,190,0.99,reject,2026-01-01T00:00:04Z
+"""
+
+
+def test_decisions_are_applied_to_all_cells(phcle, fitted, zoo):
+    (zoo / "decisions.csv").write_text(DECIDED)
+    command = ("complete", fitted, "--decisions", "decisions.csv", "--context", "looks")
+    found = {
+        (cell["label"], cell["column"]): cell
+        for cell in json.loads(phcle(*command, "--json").stdout)
+    }
+    assert found["dog", "stripes"]["value"] is True
+    assert found["wolf", "weight"]["value"] == 33.5
+    assert found["wolf", "weight"]["why"] == "decided"
+    assert ("wolf", "stripes") not in found
+    assert found["zebra", "weight"]["value"] == 280
+    assert ("lion", "weight") not in found
+    assert ("horse", "weight") in found  # nobody decided
+    # What was accepted stands, however unlikely; other options hold for it, too.
+    least = ("--min-confidence", 1, "--out", "filled.csv")
+    phcle(*command, *least, "--labels", "wolf", "--labels", "dog")
+    cells = {(row["label"], row["column"]) for row in rows_of(zoo / "filled.csv")}
+    assert cells == {("dog", "stripes"), ("wolf", "weight")}
+
+
+def test_decisions_are_applied_to_the_own_table(phcle, fitted, zoo):
+    (zoo / "decisions.csv").write_text(DECIDED)
+    (zoo / "more.csv").write_text(
+        "animal,weight,stripes\ncat,4,no\nlion,190,no\ndog,20,\nwolf,,\nzebra,300,yes\n"
+    )
+    shown = phcle(
+        *("complete", fitted, "--wide", "more.csv", "--out", "o.csv"),
+        *("--decisions", "decisions.csv"),
+    ).stdout
+    assert (zoo / "o.csv").read_text() == (
+        "animal,weight,stripes\ncat,4,no\nlion,190,no\ndog,20,yes\nwolf,34,\n"
+        "zebra,280,yes\n"
+    )
+    assert "2 cells filled" in shown
+    assert "1 known cells changed, as was decided" in shown
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "gap,dog",
+            "gap,dgo",
+            "line 2: no label 'dgo' in this embedding. Did you",
+        ),
+        ("stripes,yes", "stripe,yes", "line 2: column must be one of weight, stripes"),
+        (
+            "wolf,looks,weight",
+            "wolf,lok,weight",
+            "line 3: context must be one of looks",
+        ),
+        ("yes,,0.9", "maybe,,0.9", "line 2: value of 'stripes' must be yes or no. Got"),
+        ("33.5", "much", "line 3: value of 'weight' must be a number. Got 'much'"),
+        (
+            "reject,2026-01-01T00:00:02Z",
+            "keep,",
+            "decision must be one of accept, reject. Got",
+        ),
+        (
+            "gap,dog",
+            "suspicious,dog",
+            "'stripes' of 'dog' is unknown in this embedding",
+        ),
+        ("suspicious,zebra", "gap,zebra", "'weight' of 'zebra' is known in this"),
+        (
+            "gap,wolf,wolf,looks,stripes,no",
+            "gap,dog,dog,looks,stripes,no",
+            "cell again",
+        ),
+        (",decision,", ",verdict,", "has no column 'decision'; give a file that the"),
+    ],
+)
+def test_bad_decisions_are_named(phcle, fitted, zoo, old, new, message):
+    assert DECIDED.count(old) == 1
+    (zoo / "decisions.csv").write_text(DECIDED.replace(old, new))
+    command = ("complete", fitted, "--decisions", "decisions.csv", "--out", "o.csv")
+    assert message in phcle(*command, code=2).stderr
+    assert not (zoo / "o.csv").exists()
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv"])
@@ -185,6 +276,7 @@ def test_no_table_that_a_command_writes_holds_a_live_formula(phcle, zoo, ending)
             "--wide has one value for each cell; leave out --draws",
         ),
         (("--suspicious", "--draws", 2), "leave out --draws"),
+        (("--suspicious", "--decisions", "looks.csv"), "leave out --suspicious"),
         (("--wide", "looks.csv", "--out", "looks.csv"), "is an input of this command"),
         (("--wide", "looks.csv", "--out", "zoo.phcle"), "is an input of this command"),
         (

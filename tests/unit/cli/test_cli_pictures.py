@@ -48,7 +48,7 @@ def test_understand_json_has_related_labels_and_attributes(phcle, fitted, zoo_ma
     assert set(answer) == {"picture", "related", "attributes"}
     assert answer["picture"] == "one.npy"
     assert sum(x["share"] for x in answer["related"]) == pytest.approx(1)
-    assert set(answer["related"][0]) == {"label", "name", "share"}
+    assert {"label", "name", "share", "similarity"} < set(answer["related"][0])
     assert {x["context"] for x in answer["attributes"]} == {"looks", "uses"}
     shown = phcle(*call).stdout
     assert answer["related"][0]["name"] in shown
@@ -88,7 +88,7 @@ def test_photos_are_described_with_the_network_of_the_map(phcle, fitted, zoo):
     assert json.loads(phcle(*ask, "--json", "--network", "moved").stdout) == answer
     save_network(zoo / "wide", kind="patches")
     refused = phcle(*ask, "--network", "wide", code=2).stderr
-    assert "must have 16 features" in refused
+    assert "expecting 16 features" in refused
     (zoo / "broken.jpg").write_text("no picture")
     ask = ("understand", fitted, "broken.jpg", "--model", "p.map")
     assert "broken.jpg: is not a picture" in (
@@ -114,9 +114,9 @@ def test_wrong_features_are_refused(phcle, fitted, zoo, zoo_map):
     np.save(zoo / "nan.npy", np.full((1, 8), np.nan))
     (zoo / "text.npy").write_text("no array")
     for file, message in (
-        ("short.npy", "must have 8 features"),
+        ("short.npy", "expecting 8 features"),
         ("nan.npy", "nan.npy: features must be finite numbers"),
-        ("text.npy", "is not a NumPy file"),
+        ("text.npy", "is damaged, or not a NumPy file"),
         ("none.npy", "no such file"),
     ):
         call = ("understand", fitted, file, "--model", zoo_map)

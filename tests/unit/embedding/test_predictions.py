@@ -321,6 +321,7 @@ def test_fast_completion_asks_forests_alone():
         "forest",
         "embedding",
         "family",
+        "mean",
     }
 
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
+from command_line import call
 from watched_pages import SLOW_MS, until, watched
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 
 LONG = "a very_long_name_without_any_place_to_break_it_" * 4
+
+
+def rows_of(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +160,7 @@ def test_bars_and_histograms_filter_the_table_and_each_other(page, patchy_addres
 
 
 def test_gaps_are_accepted_and_rejected_and_the_decisions_exported(
-    page, patchy_address
+    page, patchy, patchy_address, tmp_path
 ):
     page.goto(f"{patchy_address}/complete")
     page.click('a >> text="size"')
@@ -179,6 +186,22 @@ def test_gaps_are_accepted_and_rejected_and_the_decisions_exported(
     assert f",looks,size,{value}," in lines[1]
     assert ",accept," in lines[1]
     assert ",reject," in lines[2]
+    page.click("#suspect")
+    page.wait_for_selector(".gap[data-kind=suspicious]", timeout=60_000)
+    page.locator(".gap[data-kind=suspicious][data-label=x7] .decide-accept").click()
+    refused = lines[2].split(",")[1]
+    for kind in ("CSV", "JSON"):
+        with page.expect_download() as download:
+            page.locator("#decisions button", has_text=kind).click()
+        file = tmp_path / f"decisions.{kind.lower()}"
+        download.value.save_as(file)
+        out = tmp_path / "filled.csv"
+        patchy.save(tmp_path / "patchy.phcle")
+        call("complete", tmp_path / "patchy.phcle", "--decisions", file, "--out", out)
+        cells = {(x["label"], x["column"]): x for x in rows_of(out)}
+        assert cells[lines[1].split(",")[1], "size"]["value"] == value
+        assert (refused, "size") not in cells
+        assert cells["x7", "size"]["value"] == "small"
     page.on("dialog", lambda dialog: dialog.accept())
     page.locator("#decisions button", has_text="Clear").click()
     page.wait_for_selector("#decisions", state="hidden")

@@ -135,7 +135,7 @@ def test_another_embedding_is_refused_but_added_labels_are_not(problem, image_ma
 
 def test_wrong_input_is_refused_with_the_remedy(problem, image_map):
     embedding, X, y, _ = problem
-    with pytest.raises(OptionError, match="must have 20 features"):
+    with pytest.raises(OptionError, match="ImageMap is expecting 20 features"):
         image_map.vectors(X[:, :3])
     with pytest.raises(UnknownLabelError, match="no vector for 'labl 1'"):
         ImageMap.fit(X[:20], np.where(y[:20] == "label 1", "labl 1", y[:20]), embedding)

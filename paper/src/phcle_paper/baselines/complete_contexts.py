@@ -13,7 +13,6 @@ from phcle.contexts import DescriptiveContext, as_labels
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, ContextWarning, did_you_mean, some
 from phcle_paper.baselines.reduction import Matrix
-from phcle_paper.context_values import dense_values
 
 __all__ = ["is_fully_known", "joined_names", "known_values", "shared_labels"]
 
@@ -49,10 +48,12 @@ def known_values(
     incomplete = np.flatnonzero(~is_fully_known(context)[rows])
     if len(incomplete):
         first = wanted[incomplete[0]]
-        missing = np.isnan(dense_values(context, [first])[0])
+        known_rows, known_columns = context.matrix.known_cells()
+        known = set(known_columns[known_rows == context.index[first]].tolist())
+        column = next(x for i, x in enumerate(context.columns) if i not in known)
         raise ContextError(
             f"context {context.name!r}: the value of label {first!r} "
-            f"for column {context.columns[int(np.argmax(missing))]!r} is unknown "
+            f"for column {column!r} is unknown "
             f"({len(incomplete)} of {len(wanted)} labels are incomplete), and this "
             "embedding needs all values; name the complete labels in labels=."
         )

@@ -2,9 +2,7 @@
 
 from phcle_paper.datasets.apy import AnnotatedObjects, load_apy, load_apy_objects
 from phcle_paper.datasets.awa import load_awa, load_awa_word_vectors
-from phcle_paper.datasets.classes import ClassAttributes
-from phcle_paper.datasets.debian import DebianPackages, load_debian
-from phcle_paper.datasets.lad import load_lad
+from phcle_paper.datasets.classes import AnnotatedImages, ClassAttributes
 from phcle_paper.datasets.paper_splits import (
     APY_PAPER,
     AWA_CORRECTED,
@@ -23,9 +21,9 @@ __all__ = [
     "AWA_CORRECTED",
     "AWA_PAPER",
     "WORDNET_FOLDER",
+    "AnnotatedImages",
     "AnnotatedObjects",
     "ClassAttributes",
-    "DebianPackages",
     "PaperSplit",
     "WordNetNouns",
     "load_apy",
@@ -33,8 +31,6 @@ __all__ = [
     "load_awa",
     "load_awa_word_vectors",
     "load_class_attributes",
-    "load_debian",
-    "load_lad",
     "load_wordnet_nouns",
     "load_xlsa17",
 ]

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.readers.delimited import read_lines
-from phcle.contexts.readers.label_files import read_labels
-from phcle.datasets import ImageData, read_array
 from phcle.errors import FileError, did_you_mean
+from phcle.images import read_array
+from phcle_paper.datasets.classes import AnnotatedImages
 from phcle_paper.datasets.releases import APY
+from phcle_paper.reading import numbered_lines
 
 __all__ = ["AnnotatedObjects", "load_apy", "load_apy_objects"]
 
@@ -46,15 +46,14 @@ def load_apy(folder: str | Path) -> AnnotatedObjects:
     `attribute_names.txt` and `class_names.txt`, or has them in `attribute_data`.
     """
     folder = _annotations(Path(folder))
-    columns = read_labels(APY.file(folder, "attribute_names.txt"))
-    classes = read_labels(APY.file(folder, "class_names.txt"))
+    columns, classes = (
+        _names(folder, f"{x}_names.txt") for x in ("attribute", "class")
+    )
     labels: list[str] = []
     numbers: list[list[int]] = []
     for part in PARTS:
         path = APY.file(folder, f"{part}.txt")
-        for line, text in enumerate(read_lines(path), 1):
-            if not text.strip():
-                continue
+        for line, text in numbered_lines(path):
             where = f"{path}, line {line}"
             words = text.split()
             numbers.append(_numbers(words[2:], len(columns), where))
@@ -74,7 +73,7 @@ def load_apy(folder: str | Path) -> AnnotatedObjects:
     )
 
 
-def load_apy_objects(folder: str | Path) -> ImageData:
+def load_apy_objects(folder: str | Path) -> AnnotatedImages:
     """Features of single objects, with their own attributes.
 
     Reads `voc2008_objects.npy` (features), `voc2008_objects.tsv` (annotation file,
@@ -85,18 +84,14 @@ def load_apy_objects(folder: str | Path) -> ImageData:
     features = read_array(APY.file(folder, FEATURES), 2)
     attributes = read_array(APY.file(folder, OBJECT_ATTRIBUTES), 2)
     path = APY.file(folder, OBJECTS)
-    rows = [
-        (line, text.split("\t"))
-        for line, text in enumerate(read_lines(path), 1)
-        if text.strip()
-    ]
+    rows = [(line, text.split("\t")) for line, text in numbered_lines(path)]
     for line, cells in rows:
         if len(cells) != 4:
             raise FileError(
                 f"{path}, line {line}: must be annotation file, picture, class and "
                 f"box, separated by tabs. Got {len(cells)} cells instead."
             )
-    names = read_labels(APY.file(_annotations(folder), "attribute_names.txt"))
+    names = _names(_annotations(folder), "attribute_names.txt")
     if not len(rows) == len(features) == len(attributes):
         raise FileError(
             f"{folder}: {FEATURES}, {OBJECTS} and {OBJECT_ATTRIBUTES} must have one "
@@ -111,7 +106,7 @@ def load_apy_objects(folder: str | Path) -> ImageData:
     labels = np.array([cells[2] for _, cells in rows])
     classes = tuple(dict.fromkeys(labels.tolist()))
     means = [attributes[labels == x].mean(axis=0) for x in classes]
-    return ImageData(
+    return AnnotatedImages(
         name="aPY objects",
         features=features,
         labels=labels,
@@ -125,6 +120,11 @@ def _annotations(folder: Path) -> Path:
     """Where the annotation files are: in the folder, or one below."""
     below = folder / "attribute_data"
     return below if below.is_dir() else folder
+
+
+def _names(folder: Path, name: str) -> tuple[str, ...]:
+    """The lines of a file of names."""
+    return tuple(text for _, text in numbered_lines(APY.file(folder, name)))
 
 
 def _numbers(words: list[str], n_attributes: int, where: str) -> list[int]:

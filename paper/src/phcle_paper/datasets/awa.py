@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.readers.delimited import read_lines
 from phcle.errors import FileError
 from phcle_paper.datasets.classes import readable_name
 from phcle_paper.datasets.mat_files import MatFile
 from phcle_paper.datasets.releases import AWA
+from phcle_paper.reading import numbered_lines
 
 __all__ = ["load_awa", "load_awa_word_vectors"]
 
@@ -46,16 +46,11 @@ def load_awa_word_vectors(path: str | Path) -> DescriptiveContext:
     )
 
 
-def _lines(path: Path) -> list[tuple[int, list[str]]]:
-    """Numbered lines of words; empty ones are skipped."""
-    lines = enumerate(read_lines(path), 1)
-    return [(number, line.split()) for number, line in lines if line.strip()]
-
-
 def _numbered_names(path: Path) -> tuple[str, ...]:
     """Lines of a running number and a name."""
     names: list[str] = []
-    for line, words in _lines(path):
+    for line, text in numbered_lines(path):
+        words = text.split()
         if len(words) != 2 or words[0] != str(len(names) + 1):
             raise FileError(
                 f"{path}, line {line}: must be the number {len(names) + 1} and a name. "
@@ -70,7 +65,8 @@ def _numbered_names(path: Path) -> tuple[str, ...]:
 def _read_matrix(path: Path, shape: tuple[int, int]) -> npt.NDArray[np.float64]:
     """One line per class, one number per attribute."""
     rows: list[npt.NDArray[np.float64]] = []
-    for line, words in _lines(path):
+    for line, text in numbered_lines(path):
+        words = text.split()
         try:
             row = np.array(words, dtype=np.float64)
         except ValueError:

@@ -6,11 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from phcle.contexts import DescriptiveContext
-from phcle.contexts.readers.label_files import read_labels
-from phcle.errors import FileError, did_you_mean
+import numpy as np
+import numpy.typing as npt
 
-__all__ = ["ClassAttributes", "read_class_list", "readable_name"]
+from phcle.contexts import DescriptiveContext
+from phcle.errors import FileError, did_you_mean
+from phcle.images import ImageData
+from phcle_paper.reading import numbered_lines
+
+__all__ = ["AnnotatedImages", "ClassAttributes", "read_class_list", "readable_name"]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class AnnotatedImages(ImageData):
+    """Features of images, with the attributes of their classes and the source."""
+
+    attributes: DescriptiveContext
+    note: str
+    locations: dict[str, npt.NDArray[np.int64]] = field(default_factory=dict)
+    item_attributes: npt.NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +51,7 @@ def readable_name(name: str) -> str:
 
 def read_class_list(path: Path, classes: Sequence[str]) -> tuple[str, ...]:
     """One class per line, all of which must be among `classes`."""
-    names = tuple(map(readable_name, read_labels(path)))
+    names = tuple(readable_name(text) for _, text in numbered_lines(path))
     for name in names:
         if name not in classes:
             raise FileError(

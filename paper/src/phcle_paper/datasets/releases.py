@@ -7,7 +7,7 @@ from pathlib import Path
 
 from phcle.errors import FileError
 
-__all__ = ["APY", "AWA", "GRAMBANK", "LAD", "PANTHERIA", "SIGTYP", "XLSA17", "Release"]
+__all__ = ["APY", "AWA", "XLSA17", "Release"]
 
 
 @dataclass(frozen=True)
@@ -47,23 +47,4 @@ AWA = Release(
 APY = Release(
     "aPascal and aYahoo, attribute annotations",
     "Farhadi, Endres, Hoiem and Forsyth: Describing Objects by their Attributes, 2009",
-)
-LAD = Release(
-    "LAD, a large-scale attribute data set",
-    "Zhao, Fu, Liang, Wu, Wang and Wang: A Large-scale Attribute Dataset for Zero-shot "
-    "Learning, 2019",
-)
-PANTHERIA = Release(
-    "PanTHERIA",
-    "Jones et al.: PanTHERIA, a species-level database of life history, ecology, and "
-    "geography of extant and recently extinct mammals, 2009",
-)
-GRAMBANK = Release(
-    "Grambank",
-    "Skirgård et al.: Grambank reveals the importance of genealogical constraints on "
-    "linguistic diversity, 2023",
-)
-SIGTYP = Release(
-    "the SIGTYP 2020 shared task",
-    "Bjerva et al.: SIGTYP 2020 Shared Task, Prediction of Typological Features, 2020",
 )

@@ -13,9 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
-from phcle.datasets import ImageData
 from phcle.errors import FileError, OptionError, some
-from phcle_paper.datasets.classes import ClassAttributes, read_class_list, readable_name
+from phcle_paper.datasets.classes import (
+    AnnotatedImages,
+    ClassAttributes,
+    read_class_list,
+    readable_name,
+)
 from phcle_paper.datasets.mat_files import MatFile
 from phcle_paper.datasets.releases import XLSA17
 
@@ -34,7 +38,7 @@ def load_xlsa17(
     *,
     attributes: str = "att",
     attribute_names: Sequence[str] | None = None,
-) -> ImageData:
+) -> AnnotatedImages:
     """Features, labels, attributes and the proposed split of one data set.
 
     `features` names the feature file without `.mat` (`"res101"`); left out, the one
@@ -67,7 +71,7 @@ def load_xlsa17(
             f"images of different classes, but both have {some(sorted(shared))}; the "
             f"splits may not belong to {path.name}."
         )
-    return ImageData(
+    return AnnotatedImages(
         name=folder.resolve().name,
         features=matrix.T,
         labels=np.array(classes)[codes],

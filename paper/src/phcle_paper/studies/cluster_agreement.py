@@ -15,7 +15,7 @@ from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
 
 from phcle.contexts import Hierarchy
-from phcle.uses.clusters import Clusters
+from phcle.embedding.groups import Clusters
 
 __all__ = ["agreement", "families", "path_lengths"]
 
@@ -35,7 +35,8 @@ def agreement(
     heights = cophenet(linkage(squareform(apart, checks=False), "average"))
     paths = squareform(path_lengths(hierarchy, clusters.labels), checks=False)
     own = families(hierarchy, clusters.labels, level)
-    rand_index = float(adjusted_rand_score(own, clusters.number))
+    number = np.repeat(np.arange(len(clusters.groups)), list(map(len, clusters.groups)))
+    rand_index = float(adjusted_rand_score(own, number))
     return _correlation(heights, paths), rand_index
 
 

@@ -18,10 +18,10 @@ from scipy.stats import rankdata
 
 from phcle import PHCLE
 from phcle.contexts import Context, DescriptiveContext, RelationalContext
-from phcle.datasets import ImageData, load_imagenet1k
+from phcle.datasets import load_imagenet1k
 from phcle.embedding import LabelEmbedding
 from phcle.errors import PhcleWarning
-from phcle.images import ImageMap, Spectrum, TrainingImages
+from phcle.images import ImageData, ImageMap, Spectrum, TrainingImages
 from phcle_paper.datasets import load_apy, load_apy_objects
 from phcle_paper.studies.picture_attributes import PictureAttributes
 from phcle_paper.tables.image_benchmarks import APY_NODES

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from phcle.contexts import Hierarchy
 from phcle.embedding import LabelEmbedding
+from phcle.embedding.groups import Clusters, cluster_labels
 from phcle.errors import ConvergenceWarning
 from phcle.files import write_whole
-from phcle.uses.clusters import Clusters, cluster_labels
-from phcle.uses.similarity_heatmap import CUT, draw_heatmap
 from phcle_paper.studies.cluster_agreement import agreement, families
 from phcle_paper.tables.embeddings import make_embedding
 from phcle_paper.tables.image_benchmarks import ImageBenchmark, load_benchmark
@@ -105,7 +105,8 @@ def _row(
     family = dict(
         zip(benchmark.classes, families(tree, benchmark.classes, level), strict=True)
     )
-    together = {clusters.group_of(label) for label in DOGS_AND_CATS}
+    group_of = {label: group for group in clusters.groups for label in group}
+    together = {group_of[label] for label in DOGS_AND_CATS}
     names = benchmark.imagenet.names
     return {
         "dataset": dataset,
@@ -115,7 +116,7 @@ def _row(
         "mean_rand_index": float(np.mean(cuts)),
         "weasel_near": ", ".join(names[label] for label in near),
         "weasel_in_family": _yes(family[near[0]] == family[WEASEL]),
-        "weasel_with_skunk": _yes(SKUNK in clusters.group_of(WEASEL)),
+        "weasel_with_skunk": _yes(SKUNK in group_of[WEASEL]),
         "pets_in": len(together),
         "mean_similarity": _off_diagonal_mean(clusters),
         "clusters": "; ".join(
@@ -169,7 +170,7 @@ def draw_panels(
     axes = figure.subplots(rows, COLUMNS, squeeze=False).ravel()
     ends = _ends(panels)
     for axis, (title, clusters) in zip(axes, panels.items(), strict=False):
-        image = draw_heatmap(axis, clusters, name_of, ends)
+        image = _draw_heatmap(axis, clusters, name_of, ends)
         axis.set_title(title, fontsize=9)
     for axis in axes[len(panels) :]:
         axis.set_axis_off()
@@ -178,7 +179,32 @@ def draw_panels(
     )
     with write_whole(path) as temporary:
         ending = path.suffix.removeprefix(".")
-        figure.savefig(temporary, format=ending, dpi=150, **CUT)
+        figure.savefig(
+            temporary, format=ending, dpi=150, bbox_inches="tight", pad_inches=0.05
+        )
+
+
+def _draw_heatmap(
+    axis: Any,
+    clusters: Clusters,
+    name_of: Callable[[str], str],
+    ends: tuple[float, float],
+) -> Any:
+    """Similarities with label names and a box around each cluster."""
+    low, high = ends
+    image = axis.imshow(clusters.similarity, cmap="viridis", vmin=low, vmax=high)
+    axis.set_xticks([])
+    names = [name_of(label) for label in clusters.labels]
+    axis.set_yticks(np.arange(len(names)), names, fontsize=7)
+    axis.tick_params(length=0, pad=2)
+    start = 0
+    for group in clusters.groups:
+        corner, size = (start - 0.5, start - 0.5), len(group)
+        for colour, width in (("white", 2.8), ("black", 1.4)):  # seen on any colour
+            box = Rectangle(corner, size, size, fill=False, ec=colour, lw=width)
+            axis.add_patch(box)
+        start += size
+    return image
 
 
 def _ends(panels: Mapping[str, Clusters]) -> tuple[float, float]:

@@ -18,13 +18,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from phcle import PHCLE
 from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.embedding import LabelEmbedding
 from phcle.errors import OptionError, PhcleWarning, check_choice
-from phcle.images import ZeroShotTask, compare, evaluate, resplits
-from phcle.optional_imports import import_optional
+from phcle.images import ZeroShotTask, resplits
 from phcle_paper.baselines import (
     attribute_embedding,
     concatenated_embedding,
@@ -35,12 +35,11 @@ from phcle_paper.baselines import (
 )
 from phcle_paper.baselines.reduction import with_spectrum
 from phcle_paper.tables.image_benchmarks import ImageBenchmark, load_benchmark, thinned
+from phcle_paper.tables.paired_splits import compare, evaluate_variants
 from phcle_paper.tables.saved_results import SavedResults, digest_of
 from phcle_paper.tables.settings import searches_of
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from phcle_paper.studies.registry import Request
 
 __all__ = ["NEEDS", "PartialLabels", "Settings", "run"]
@@ -219,11 +218,7 @@ def _accuracies(
     calls = {str(task.split): (settings, dataset, benchmark, task) for task in tasks}
     left = kept.unfinished(calls, request.tell)
     kept.compute(_scores, left, request.jobs, request.tell)
-    pandas = import_optional("pandas", extra="frames", purpose="the study")
-    frame: pd.DataFrame = pandas.DataFrame(
-        [row for task in tasks for row in kept.cells[str(task.split)]]
-    )
-    return frame
+    return pd.DataFrame([row for x in tasks for row in kept.cells[str(x.split)]])
 
 
 def _scores(
@@ -246,8 +241,8 @@ def _scores(
                 variants = dict(_variants(settings, dataset, plan, partial))
                 embeddings[f"{share}/{name}"] = variants
         searches = searches_of(settings.classifiers)
-        frame = evaluate(
-            embeddings, searches, [task], n_validation=settings.n_validation
+        frame = evaluate_variants(
+            embeddings, searches, task, n_validation=settings.n_validation
         )
     found = []
     for row in frame.to_dict("records"):

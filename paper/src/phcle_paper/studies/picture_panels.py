@@ -65,7 +65,6 @@ def novel_panels(
     images = load_xlsa17(
         data / FOLDERS["apy"], attributes="original_att", attribute_names=columns
     )
-    assert images.attributes is not None
     known = images.attributes
     unknown = np.zeros((len(images.labels), len(known.columns)))
     objects = placed_objects("aPY", images, unknown, known)

@@ -5,21 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
 from scipy.stats import t as student_t
 
 from phcle import __version__
-from phcle.datasets import load_feature_folder
 from phcle.errors import FileError
-from phcle.images import compare
-from phcle.optional_imports import import_optional
+from phcle.images import load_feature_folder
 from phcle_paper.datasets import load_class_attributes, load_xlsa17
 from phcle_paper.tables.image_benchmarks import FOLDERS, PAPER_SPLITS, has_features
+from phcle_paper.tables.paired_splits import compare
 from phcle_paper.tables.settings import Experiment
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["accuracy_table", "statistics_table"]
 
@@ -31,9 +28,7 @@ def accuracy_table(
     experiment: Experiment, rows: Sequence[dict[str, Any]], notes: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Accuracies in percent of all embeddings and classifiers, and the comparison."""
-    frame = import_optional(
-        "pandas", extra="frames", purpose="an experiment"
-    ).DataFrame(list(rows))
+    frame = pd.DataFrame(list(rows))
     paper = frame[frame["task"] == "paper"]
     random = frame[frame["task"] == "random"]
     n_splits = int(random["split"].nunique())
@@ -116,8 +111,8 @@ def _statistics(
         "seen": len(seen),
         "unseen": len(unseen),
         "attributes": None if attributes is None else len(attributes.columns),
-        "seen_images": None if images is None else len(images.rows_of(seen)),
-        "unseen_images": None if images is None else len(images.rows_of(unseen)),
+        "seen_images": None if images is None else len(images.select(seen)[1]),
+        "unseen_images": None if images is None else len(images.select(unseen)[1]),
         "features": None if images is None else images.features.shape[1],
     }
 

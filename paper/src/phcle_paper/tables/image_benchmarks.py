@@ -15,13 +15,14 @@ from pathlib import Path
 import numpy as np
 
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.datasets import ImageData, ImageNet1K, load_feature_folder, load_imagenet1k
+from phcle.datasets import ImageNet1K, load_imagenet1k
 from phcle.errors import FileError, some
-from phcle.images import ZeroShotTask
+from phcle.images import ZeroShotTask, load_feature_folder
 from phcle_paper.datasets import (
     APY_PAPER,
     AWA_CORRECTED,
     AWA_PAPER,
+    AnnotatedImages,
     load_awa_word_vectors,
     load_xlsa17,
 )
@@ -164,7 +165,6 @@ def _classes_with_attributes(
     split = PAPER_SPLITS[dataset]
     nodes = split.wnids or APY_NODES
     wnids = {name: nodes[name] for name in split.classes}
-    assert data.attributes is not None
     descriptions = {"attributes": renamed(data.attributes, wnids)}
     notes = [_on_features(data)]
     words = folder / "awa" / "att_splits_with_wv.mat"
@@ -218,7 +218,7 @@ def _tiny(folder: Path, sentences: Path | None) -> ImageBenchmark:
     return ImageBenchmark(task, imagenet, {"words": words}, (note,))
 
 
-def _on_features(data: ImageData) -> str:
+def _on_features(data: AnnotatedImages) -> str:
     """A note on which features are used."""
     file = data.note.partition(",")[0]  # the note goes on with a split not used here
     if BAG_OF_WORDS not in file:

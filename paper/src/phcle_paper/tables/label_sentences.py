@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from phcle.contexts import DescriptiveContext, has_sentence_encoder
-from phcle.datasets import ImageNet1K, read_array
+from phcle.datasets import ImageNet1K
 from phcle.errors import FileError
+from phcle.images import read_array
 
 __all__ = ["label_sentences"]
 

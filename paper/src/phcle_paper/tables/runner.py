@@ -10,10 +10,11 @@ from typing import Any
 
 from phcle.errors import FileError
 from phcle.files import make_folder
-from phcle.images import ZeroShotTask, evaluate, resplits
+from phcle.images import ZeroShotTask, resplits
 from phcle_paper.tables.comparison import accuracy_table, statistics_table
 from phcle_paper.tables.embeddings import available, make_embeddings
 from phcle_paper.tables.image_benchmarks import ImageBenchmark, load_benchmark, thinned
+from phcle_paper.tables.paired_splits import evaluate_variants
 from phcle_paper.tables.rendering import write_table
 from phcle_paper.tables.saved_results import SavedResults, fingerprint
 from phcle_paper.tables.settings import Experiment
@@ -129,10 +130,10 @@ def _evaluate(
     with warnings.catch_warnings():
         # A logistic regression that stops early is as good for ranking options.
         warnings.filterwarnings("ignore", module="sklearn")
-        frame = evaluate(
+        frame = evaluate_variants(
             embeddings,
             {classifier: experiment.searches[classifier]},
-            [task],
+            task,
             seeds=plan.seeds,
             generalised=experiment.generalised,
             n_validation=plan.n_validation,

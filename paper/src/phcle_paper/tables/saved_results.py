@@ -19,9 +19,9 @@ from joblib import Parallel, delayed
 
 from phcle import __version__
 from phcle.contexts import DescriptiveContext
-from phcle.contexts.readers.delimited import read_lines
 from phcle.errors import FileError
 from phcle.files import write_whole
+from phcle_paper.reading import numbered_lines
 from phcle_paper.tables.settings import Experiment
 
 __all__ = ["SavedResults", "digest_of", "digest_of_context", "fingerprint"]
@@ -135,7 +135,7 @@ class SavedResults:
     def _lines(self) -> list[dict[str, Any]]:
         """Complete lines; the last one may be cut short."""
         found = []
-        for line in read_lines(self.path):
+        for _, line in numbered_lines(self.path):
             try:
                 entry = json.loads(line)
             except (ValueError, RecursionError):

@@ -1,22 +1,19 @@
 """Settings of an experiment, read from a TOML file and checked.
 
-The package ships one file per table and data set in `configs/`. A key that means
-nothing is refused, because a setting misspelt is a setting not made.
+The package ships one file per table and data set in `configs/`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from phcle import PHCLE
-from phcle.contexts.readers.delimited import read_text
-from phcle.errors import FileError, OptionError, check_choice, did_you_mean
-from phcle.files import parse_toml
+from phcle.errors import OptionError, check_choice
 from phcle.images import SEARCHES, Search
+from phcle_paper.config import SHIPPED, check_keys, read_config
 
 __all__ = [
     "DATASETS",
@@ -24,7 +21,6 @@ __all__ = [
     "EmbeddingPlan",
     "Experiment",
     "SplitPlan",
-    "check_keys",
     "load_config",
     "load_shipped",
     "parse",
@@ -123,16 +119,13 @@ def load_shipped(table: str, dataset: str) -> Experiment:
     """
     check_choice("table", table, TABLES)
     check_choice("dataset", dataset, DATASETS)
-    file = files("phcle_paper").joinpath(f"configs/{table}-{dataset}.toml")
-    return parse(file.read_text(encoding="utf-8"), f"{table}-{dataset}.toml")
+    name = f"{table}-{dataset}.toml"
+    return parse(read_config(SHIPPED / name), name)
 
 
 def load_config(path: str | Path) -> Experiment:
     """Settings from a user's file."""
-    path = Path(path)
-    if not path.is_file():
-        raise FileError(f"{path}: no such file of settings.")
-    return parse(read_text(path), str(path))
+    return parse(read_config(path), str(path))
 
 
 def quick(experiment: Experiment) -> Experiment:
@@ -150,9 +143,8 @@ def quick(experiment: Experiment) -> Experiment:
     )
 
 
-def parse(text: str, where: str) -> Experiment:
-    """Settings from TOML; `where` names the file in messages."""
-    raw = parse_toml(text, where)
+def parse(raw: dict[str, Any], where: str) -> Experiment:
+    """Checked settings; `where` names their file in messages."""
     check_keys(raw, Experiment.__dataclass_fields__, where)
     for key in ("table", "dataset", "title"):
         if not isinstance(raw.get(key), str):
@@ -166,7 +158,10 @@ def parse(text: str, where: str) -> Experiment:
     for name, grid in classifiers.items():
         place = f"{where}, [classifiers.{name}]"
         check_keys(grid, SEARCHES[name].classifier._get_param_names(), place)
-    embeddings = tuple(_embedding(x, where) for x in raw.get("embeddings", ()))
+    embeddings = tuple(
+        _embedding(name, own, where)
+        for name, own in _table(raw, "embeddings", where).items()
+    )
     names = [plan.name for plan in embeddings]
     found = Experiment(
         **{
@@ -186,12 +181,9 @@ def parse(text: str, where: str) -> Experiment:
     return found
 
 
-def _embedding(raw: Mapping[str, Any], where: str) -> EmbeddingPlan:
+def _embedding(name: str, raw: Mapping[str, Any], where: str) -> EmbeddingPlan:
     """One row; shared options are added to every variant."""
-    check_keys(raw, ("name", "method", "options", "variants", "spectrum"), where)
-    name = raw.get("name")
-    if not isinstance(name, str):
-        raise OptionError(f"{where}: every one of [[embeddings]] needs a name.")
+    check_keys(raw, ("method", "options", "variants", "spectrum"), where)
     method = raw.get("method", name)
     check_choice(f"method of {name!r}", method, METHODS, where)
     shared = raw.get("options", {})
@@ -213,15 +205,3 @@ def _table(raw: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise OptionError(f"{where}: {key!r} must be a table, [{key}].")
     return found
-
-
-def check_keys(raw: Any, allowed: Iterable[str], where: str) -> None:
-    """Refuse a key that nothing reads."""
-    if not isinstance(raw, dict):
-        raise OptionError(f"{where}: must be a table of keys. Got {raw!r} instead.")
-    listed = list(allowed)
-    for key in raw:
-        if key not in listed:
-            raise OptionError(
-                f"{where}: the key {key!r} is unknown.{did_you_mean(key, listed)}"
-            )

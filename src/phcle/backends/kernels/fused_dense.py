@@ -44,7 +44,7 @@ class Blocking:
 
 # By width: with the gradient, and for a number per row alone. From 64 on these were the
 # best of several on an H200, or within 2 % of it; the rest were chosen by what the
-# compiler makes of them (`python tools/inspect_kernel.py` shows it without a GPU).
+# compiler makes of them (`benchmarks/kernel.py --inspect` shows it without a GPU).
 _MIXED = {
     16: (Blocking(64, 64, 4, 3), Blocking(64, 64, 4, 3)),
     32: (Blocking(64, 64, 4, 3), Blocking(64, 64, 4, 3)),

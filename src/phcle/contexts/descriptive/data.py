@@ -36,9 +36,9 @@ from phcle.contexts.descriptive.values_by_label import (
 from phcle.contexts.gaps import Gaps, ScaledRows, logs_of
 from phcle.contexts.labels import as_label, as_labels
 from phcle.contexts.matrices import LARGEST, check_axes
-from phcle.contexts.readers.word_vectors import read_word_vectors
 from phcle.contexts.unknown_markers import UnknownMarkers
 from phcle.errors import ContextError, ContextWarning, GuessWarning, some
+from phcle.tables.word_vectors import read_word_vectors
 
 if TYPE_CHECKING:
     from phcle.contexts.descriptive.fitted import FittedDescriptive

@@ -209,9 +209,38 @@ class TreeKinship(Kinship):
         return self._climbed(start, nodes)
 
     def bonds(self, nodes: Sequence[str]) -> sp.csr_array:
-        """(I − T)ᵀ(I − T), where T takes the mean of a node's parents."""
-        apart = sp.csr_array(sp.eye_array(len(nodes)) - self._up(nodes))
-        return _in_order(apart.T @ apart)
+        """(I − T)ᵀ Ω (I − T), where T takes the mean of a node's parents.
+
+        Ω is the identity, or has one part in the length of the way up to the parents,
+        with a mean of one: variance grows with length, as in Brownian motion.
+        """
+        up = self._up(nodes)
+        apart = sp.csr_array(sp.eye_array(len(nodes)) - up)
+        if self.hierarchy.lengths is None:
+            return _in_order(apart.T @ apart)
+        ways = self._ways_up(nodes)
+        below = ways > 0  # the others hang on nothing
+        inverse = 1.0 / ways[below]
+        closeness = np.ones(len(nodes))
+        closeness[below] = inverse * len(inverse) / (inverse.sum() or 1.0)
+        return _in_order(apart.T @ sp.diags_array(closeness) @ apart)
+
+    def _ways_up(self, nodes: Sequence[str]) -> Floats:
+        """Lengths of the ways from nodes to those that they hang on, or to the top."""
+        tree, n = self.hierarchy, len(self.hierarchy.nodes)
+        child = tree.edges[:, 0]
+        total = np.bincount(child, weights=tree.lengths, minlength=n)
+        own = total / np.maximum(np.bincount(child, minlength=n), 1)
+        at = [tree.index[node] for node in nodes]
+        is_node = np.zeros(n)
+        is_node[at] = 1.0
+        start = sp.csr_array(sp.eye_array(n))[at]
+        found = np.zeros(len(nodes))
+        while start.nnz:  # ends, because a hierarchy has no cycle
+            found = found + np.asarray(start @ own)
+            start = sp.csr_array(start @ self._parents @ sp.diags_array(1.0 - is_node))
+            start.eliminate_zeros()
+        return found
 
     def _up(self, nodes: Sequence[str]) -> sp.csr_array:
         """Share of each parent among the nodes of a fit."""
@@ -247,13 +276,13 @@ class TreeKinship(Kinship):
         nodes, edges = new.hierarchy.nodes, new.hierarchy.edges
         is_new = np.array([node not in self.hierarchy.index for node in nodes])
         added = Hierarchy(nodes, edges[is_new[edges[:, 0]]])
+        added = added.measured(new.hierarchy.lengths_by_edge)
         if not len(added.edges):
             return self
         return TreeKinship(self.hierarchy.extended(added, name=name))
 
     def pack(self, store: TensorStore) -> str:
-        store.put_names("nodes", self.hierarchy.nodes)
-        store["edges"] = self.hierarchy.edges
+        self.hierarchy.pack(store)
         return "tree"
 
     def check(self, name: str) -> None:
@@ -261,7 +290,12 @@ class TreeKinship(Kinship):
 
     @property
     def arrays(self) -> list[Any]:
-        return [list(self.hierarchy.nodes), self.hierarchy.edges]
+        tree = self.hierarchy
+        return [
+            list(tree.nodes),
+            tree.edges,
+            *([] if tree.lengths is None else [tree.lengths]),
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -443,11 +477,11 @@ def unpack_kinship(shape: str, store: TensorStore) -> Kinship:
     Kinship
         The tree or graph, not checked yet.
     """
-    names = store.names("nodes")
     match shape:
         case "tree":
-            return TreeKinship(Hierarchy(names, store["edges"]))
+            return TreeKinship(Hierarchy.unpack(store))
         case "graph":
+            names = store.names("nodes")
             weights = store.sparse("graph", len(names))
             return GraphKinship(names, weights, LabelLinks.unpack(store))
     raise ContextError(f"relatives must be in a tree or a graph. Got {shape!r}")

@@ -14,7 +14,7 @@ from phcle.contexts.readers.file_arguments import split_columns
 from phcle.errors import ContextError
 
 FILE_KINDS = {
-    "hierarchy": "Taxonomy: columns child,parent.",
+    "hierarchy": "Taxonomy: columns child,parent, or a Newick tree (.nwk).",
     "edges": "Graph: columns source,target and optionally weight.",
     "annotations": "Annotations: columns item,label; labels of one item co-occur.",
     "attributes": "Attributes: labels in the first column; empty cells are missing.",

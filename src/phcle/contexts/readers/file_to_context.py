@@ -13,9 +13,10 @@ from phcle.contexts.readers.table_columns import find_columns
 from phcle.contexts.readers.table_files import Reading, TableFile, open_table
 from phcle.files.reading import is_file
 from phcle.optional_imports import is_installed
+from phcle.tables.newick import is_newick
 
 if TYPE_CHECKING:
-    from phcle.contexts.readers.ontologies import Thesaurus
+    from phcle.tables.ontologies import Thesaurus
 
 
 LARGE_FILE = 200_000_000
@@ -61,7 +62,7 @@ def read_thesaurus(file: ContextFile, language: str) -> Thesaurus:
     Thesaurus
         Taxonomy, names and texts.
     """
-    from phcle.contexts.readers.ontologies import from_owl, from_skos
+    from phcle.tables.ontologies import from_owl, from_skos
 
     from_file = from_skos if file.kind == "skos" else from_owl
     return from_file(file.path, language=language, name=file.name)
@@ -97,10 +98,16 @@ def read_and_summarise(
     summary : FileSummary
         What the file was taken to be, and what was guessed or changed.
     """
+    context: Context
     with errors_name(file.path):
         if file.kind == "vectors":
             summary = FileSummary(file.path, file.kind)
             return read.read_vectors(file.path, file.name), summary
+        if file.kind == "hierarchy" and is_newick(file.path):
+            context = RelationalContext.from_hierarchy(
+                file.path, name=file.name, kind=hierarchy_kind, role=role
+            )
+            return context, FileSummary(file.path, file.kind)
         table = open_table(file.path, reading, columns=file.columns)
         if file.kind == "edges":
             table = read.titled_edges(table)

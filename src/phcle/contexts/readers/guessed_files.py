@@ -22,8 +22,12 @@ from phcle.contexts.readers.kind_guessing import (
 )
 from phcle.contexts.readers.table_files import Reading, open_table
 from phcle.errors import FileError
+from phcle.tables import newick
 
-NO_TABLES = {".owl": "owl", ".bin": "vectors", ".vec": "vectors", ".w2v": "vectors"}
+NO_TABLES = {
+    **{".owl": "owl", ".bin": "vectors", ".vec": "vectors", ".w2v": "vectors"},
+    **dict.fromkeys(newick.ENDINGS, "hierarchy"),
+}
 
 RDF_ENDINGS = (".ttl", ".rdf", ".nt", ".n3", ".xml", ".jsonld")
 """Files that may hold a SKOS vocabulary or an OWL ontology; their beginning tells."""
@@ -42,7 +46,7 @@ def kind_of_ending(path: Path) -> str | None:
     Returns
     -------
     str or None
-        "skos", "owl" or "vectors"; None for tables.
+        "skos", "owl", "vectors" or "hierarchy"; None for tables.
 
     Examples
     --------
@@ -63,8 +67,9 @@ fraction of a second."""
 ENDINGS = (
     *(".csv", ".tsv", ".tab", ".txt", ".parquet", ".xlsx", ".json", ".jsonl"),
     *(".owl", ".ttl", ".rdf", ".nt", ".n3", ".jsonld", ".vec", ".w2v"),
+    *newick.ENDINGS,
 )
-"""Endings of files in a folder that are read: tables, vocabularies, vectors."""
+"""Endings of files in a folder that are read: tables, vocabularies, vectors, trees."""
 
 
 @dataclass(frozen=True)

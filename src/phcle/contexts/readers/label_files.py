@@ -27,8 +27,8 @@ from phcle.contexts.readers.source_files import first_few
 from phcle.contexts.readers.table_columns import find_columns, find_levels, label_column
 from phcle.contexts.readers.table_files import Reading, TableFile
 from phcle.contexts.readers.text_encodings import find_encoding
-from phcle.contexts.readers.word_vectors import read_word_vectors
 from phcle.errors import ContextError, FileError, some
+from phcle.tables.word_vectors import read_word_vectors
 
 TRIPLES_SEEN = 10_000
 """Rows in which the relation of the first triple occurs again."""

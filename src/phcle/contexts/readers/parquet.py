@@ -8,7 +8,7 @@ from typing import Any
 
 from phcle.contexts.labels import as_cell, normal
 from phcle.errors import FileError
-from phcle.files.reading import check_is_file, refuse_bomb
+from phcle.files.reading import check_is_file, check_parquet
 
 BATCH = 16_384
 """Rows that are decompressed at a time."""
@@ -47,29 +47,6 @@ def parquet_rows(path: Path) -> Iterator[list[str]]:
         if isinstance(error, FileError):
             raise
         raise _damaged(path, error) from error
-
-
-def check_parquet(path: Path) -> None:
-    """Refuse a file that decompresses to far more than its size.
-
-    Parameters
-    ----------
-    path : Path
-        The Parquet file. Only its metadata is read.
-    """
-    try:
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise FileError(
-            f"{path}: reading Parquet needs: pip install 'phcle[parquet]'"
-        ) from None
-    try:
-        about = pq.read_metadata(path)
-        groups = [about.row_group(i) for i in range(about.num_row_groups)]
-        unpacked = sum(group.total_byte_size for group in groups)
-    except Exception as error:
-        raise _damaged(path, error) from error
-    refuse_bomb(path, max(unpacked, about.num_rows))
 
 
 def _damaged(path: Path, error: Exception) -> FileError:

@@ -17,25 +17,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle.contexts.labels import normal
-from phcle.contexts.readers.parquet import check_parquet
 from phcle.errors import ContextError, FileError, some
-from phcle.files.reading import check_gzip, check_is_file
+from phcle.files.reading import check_gzip, check_is_file, check_parquet, naming
+from phcle.optional_imports import import_optional
 
-Counts = tuple[tuple[str, ...], sp.csr_array]
-
-ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
-"""Endings of files that DuckDB reads, with or without a further `.gz`."""
+DELIMITERS = {".csv": ",", ".tsv": "\t", ".parquet": ""}
+"""What separates cells, by the ending of a file that DuckDB reads, before any `.gz`."""
 
 
 def count_annotation_table(
-    source: Any,
-    *,
-    name: str,
-    item: str,
-    label: str,
-    memory: str,
-    delimiter: str | None = None,
-) -> Counts:
+    source: Any, *, name: str, item: str, label: str, memory: str, delimiter: str | None
+) -> tuple[tuple[str, ...], sp.csr_array]:
     """Count for every two labels the items that have both.
 
     Parameters
@@ -43,15 +35,15 @@ def count_annotation_table(
     source : path or Ibis table
         A CSV, TSV or Parquet file, or a table of any Ibis back end.
     name : str
-        Name of the context, for messages.
+        What messages call the context.
     item : str
         The column of items.
     label : str
         The column of labels.
     memory : str
         How much memory DuckDB may use, such as "1GB".
-    delimiter : str, optional
-        What separates the cells of a text file; by default the ending tells.
+    delimiter : str or None
+        What separates the cells of a text file; None: the ending tells.
 
     Returns
     -------
@@ -60,135 +52,88 @@ def count_annotation_table(
     counts : csr_array of shape (labels, labels)
         Symmetric counts without a diagonal.
     """
-    if isinstance(source, (str, Path)):
-        with _opened(Path(source), memory, delimiter) as table:
-            return _count(table, name, item, label)
-    if not hasattr(source, "get_backend"):
-        raise ContextError(
-            f"context {name!r}: a file or a table of Ibis is needed. "
-            f"Got {type(source).__name__} instead."
+    with _opened(source, memory, delimiter) as table:
+        import ibis
+        import pyarrow as pa
+
+        items, texts = _column(table, name, item)
+        _, names = _column(table, name, label)
+        # Whole numbers are joined faster than texts.
+        rows = table.select(
+            item=items if items.type().is_integer() else texts,
+            label=names,
+            is_empty=(texts == "") | (names == ""),
         )
-    return _count(source, name, item, label)
+        about = rows.group_by("label").aggregate(empty=rows.is_empty.sum()).to_pyarrow()
+        if empty := sum(about["empty"].to_pylist()):
+            raise ContextError(
+                f"{name}: {empty} rows have an empty {item} or {label}; fill them."
+            )
+        labels = sorted(about["label"].to_pylist())
+        if not labels:
+            raise ContextError(f"{name}: the table has no rows.")
+        if odd := [x for x in labels if normal(x) != x]:
+            raise ContextError(
+                f"{name}: labels must be in Unicode's form NFC; convert {some(odd)}."
+            )
+        # Labels become their positions before they are joined. A join of numbers needs
+        # less memory than one of names, and names of 100 million pairs would not fit.
+        at = np.arange(len(labels), dtype=np.int32)
+        positions = ibis.memtable(pa.table({"label": labels, "at": at}))
+        pairs = rows.join(positions, "label").select("item", "at").distinct()
+        # Both sides must be the same query, or Spark sorts and sends the rows twice.
+        others = pairs.view()
+        is_pair = [pairs.item == others.item, pairs.at < others.at]
+        joined = pairs.join(others, is_pair, rname="other_{name}")
+        counts = joined.group_by(["at", "other_at"]).aggregate(n=joined.count())
+        *ends, number = map(np.asarray, counts.to_pyarrow().columns)
+        half = sp.coo_array((number.astype(np.float64), ends), (len(labels),) * 2)
+        return tuple(labels), sp.csr_array(half + half.T)
 
 
 @contextmanager
-def _opened(path: Path, memory: str, delimiter: str | None) -> Iterator[Any]:
+def _opened(source: Any, memory: str, delimiter: str | None) -> Iterator[Any]:
     """Open a file as a table of an embedded DuckDB with limited memory."""
-    ending = ENDINGS.get(Path(path.name.removesuffix(".gz")).suffix)
-    if ending is None and delimiter is not None:
-        ending = "csv"  # whatever it is called
-    if ending is None:
+    if hasattr(source, "get_backend"):
+        yield source
+        return
+    if not isinstance(source, (str, Path)):
+        raise ContextError(
+            "annotations: a file or a table of Ibis is needed. "
+            f"Got {type(source).__name__} instead."
+        )
+    path = Path(source)
+    usual = DELIMITERS.get(Path(path.name.removesuffix(".gz")).suffix)
+    if usual is None and delimiter is None:
         raise FileError(
-            f"{path}: must end in {', '.join(ENDINGS)} to be read as a table."
+            f"{path}: must end in {', '.join(DELIMITERS)} to be read as a table."
         )
     check_is_file(path)
     if path.suffix == ".gz":
         check_gzip(path)
-    try:
-        import duckdb
-        import ibis
-    except ImportError:
-        raise ContextError(
-            f"{path}: counting in an engine needs: pip install 'phcle[engine]'"
-        ) from None
-    if ending == "parquet":
+    duckdb = import_optional("duckdb", extra="engine", purpose=f"counting {path}")
+    ibis = import_optional("ibis", extra="engine", purpose=f"counting {path}")
+    if usual == "":
         check_parquet(path)
     with tempfile.TemporaryDirectory(prefix="phcle-") as spill:
         connection = ibis.duckdb.connect(temp_directory=spill, memory_limit=memory)
         try:
-            if ending == "parquet":
-                table = connection.read_parquet(path)
-            else:
-                table = connection.read_csv(
-                    path,
-                    header=True,
-                    all_varchar=True,
-                    delim=delimiter or ("\t" if ending == "tsv" else ","),
-                )
-            yield table
-        except duckdb.Error as error:
-            reason = str(error).splitlines()[0][:200]
-            raise FileError(f"{path}: cannot be read ({reason}).") from error
+            with naming(path, "cannot be read", duckdb.Error):
+                if usual == "":
+                    yield connection.read_parquet(path)
+                else:
+                    own = {"header": True, "all_varchar": True}
+                    yield connection.read_csv(path, delim=delimiter or usual, **own)
         finally:
             connection.disconnect()
 
 
-def _count(table: Any, name: str, item: str, label: str) -> Counts:
-    """Run the query and return its answer as a symmetric matrix."""
-    rows = _pairs_of(table, name, item, label)
-    is_empty = _is_empty(rows.item) | _is_empty(rows.label)
-    empty = rows.filter(is_empty).count().to_pyarrow().as_py()
-    if empty:
-        raise ContextError(
-            f"context {name!r}: {empty} rows have an empty {item} or {label}; fill "
-            "them in, or leave the rows out."
-        )
-    labels = sorted(rows.select("label").distinct().to_pyarrow()["label"].to_pylist())
-    if not labels:
-        raise ContextError(f"context {name!r}: the table has no rows.")
-    odd = [x for x in labels if normal(x) != x]
-    if odd:
-        raise ContextError(
-            f"context {name!r}: the labels {some(odd)} are not in Unicode's normal "
-            "form C, which labels must have; convert them in the table."
-        )
-    half = _pair_counts(rows, labels)
-    return tuple(labels), sp.csr_array(half + half.T)
-
-
-def _pair_counts(rows: Any, labels: list[str]) -> sp.csr_array:
-    """Count items for every two labels, as the half above the diagonal.
-
-    Labels become their positions before they are joined. A join of numbers needs less
-    memory than one of names, and names of a hundred million pairs would not fit into
-    this process.
-    """
-    import ibis
-    import pyarrow as pa
-
-    at = pa.array(range(len(labels)), pa.int32())
-    positions = ibis.memtable(pa.table({"label": labels, "at": at}))
-    pairs = rows.join(positions, "label").select("item", "at").distinct()
-    # Both sides must be the same query, or Spark sorts and sends the rows twice.
-    others = pairs.view()
-    found = (
-        pairs.join(
-            others,
-            [pairs.item == others.item, pairs.at < others.at],
-            rname="other_{name}",
-        )
-        .group_by(["at", "other_at"])
-        .aggregate(n=lambda joined: joined.count())
-        .to_pyarrow()
-    )
-    first, second, number = (found[x].to_numpy() for x in ("at", "other_at", "n"))
-    shape = (len(labels), len(labels))
-    return sp.csr_array((number.astype(np.float64), (first, second)), shape=shape)
-
-
-def _pairs_of(table: Any, name: str, item: str, label: str) -> Any:
-    """Select the two columns as text; the case of their names does not matter."""
+def _column(table: Any, name: str, title: str) -> tuple[Any, Any]:
+    """A column whose title may have another case, and its texts; unknown are empty."""
     found = {column.lower(): column for column in table.columns}
-    for wanted in (item, label):
-        if wanted.lower() not in found:
-            raise ContextError(
-                f"context {name!r}: the table has no column {wanted!r}; it has "
-                f"{', '.join(map(repr, table.columns))}."
-            )
-    return table.select(
-        item=_text(table[found[item.lower()]], keep_numbers=True),
-        label=_text(table[found[label.lower()]]),
-    )
-
-
-def _text(column: Any, *, keep_numbers: bool = False) -> Any:
-    """A column as text without spaces around it; whole numbers are joined faster."""
-    if keep_numbers and column.type().is_integer():
-        return column
-    return column.cast("string").strip()
-
-
-def _is_empty(column: Any) -> Any:
-    if column.type().is_integer():
-        return column.isnull()
-    return column.isnull() | (column == "")
+    if title.lower() not in found:
+        raise ContextError(
+            f"{name}: the table has no column {title!r}; it has {some(table.columns)}."
+        )
+    column = table[found[title.lower()]]
+    return column, column.cast("string").strip().fill_null("")

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -564,7 +565,7 @@ class RelationalContext(Context):
         """
         labels, counts = annotation_tables.count_annotation_table(
             source,
-            name=name,
+            name=f"context {name!r}",
             item=item,
             label=label,
             memory=memory,
@@ -634,10 +635,11 @@ class RelationalContext(Context):
 
         Parameters
         ----------
-        edges : iterable of (child, parent), data frame, or networkx.DiGraph
-            A data frame has the columns `child` and `parent`, or one column per level
-            of a lineage, such as species, genus and family. Other titles are guessed,
-            with a warning.
+        edges : iterable of (child, parent), data frame, networkx.DiGraph, or path
+            A path is that of a Newick tree (.nwk, .newick, .tree, .tre), whose lengths
+            weigh the edges of a family; see `phcle.tables.read_newick`. A data frame
+            has the columns `child` and `parent`, or one column per level of a lineage,
+            such as species, genus and family. Other titles are guessed, with a warning.
             A graph has an edge from each child to its parent. A node may have several
             parents, and there may be several roots; cycles are an error.
         name : str, default "hierarchy"
@@ -678,7 +680,12 @@ class RelationalContext(Context):
         >>> tree.columns
         ('felid', 'animal')
         """
-        hierarchy = Hierarchy.from_edges(edges, name=name)
+        if isinstance(edges, (str, Path)):
+            from phcle.tables.newick import read_newick
+
+            hierarchy = read_newick(Path(edges))
+        else:
+            hierarchy = Hierarchy.from_edges(edges, name=name)
         recipe = HierarchyCounts(
             hierarchy=hierarchy,
             kind=kind,

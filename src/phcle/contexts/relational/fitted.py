@@ -296,8 +296,7 @@ class FittedRelational(FittedContext):
             if self.data.triples is not None:
                 self.data.triples.pack(store)
         if self.recipe is not None:
-            store.put_names("nodes", self.recipe.hierarchy.nodes)
-            store["edges"] = self.recipe.hierarchy.edges
+            self.recipe.hierarchy.pack(store)
             packed["hierarchy"] = {key: getattr(self.recipe, key) for key in RECIPE}
         return packed
 
@@ -350,7 +349,7 @@ def _stored_recipe(
             stacklevel=2,
         )
         return None
-    tree = Hierarchy(store.names("nodes"), store["edges"])
+    tree = Hierarchy.unpack(store)
     return HierarchyCounts(tree, **{key: settings[key] for key in RECIPE})
 
 

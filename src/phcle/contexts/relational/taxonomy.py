@@ -5,7 +5,7 @@ from __future__ import annotations
 import graphlib
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,10 +13,14 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from phcle.arrays import Flags, Ints
+from phcle.arrays import Flags, Floats, Ints
 from phcle.contexts.data_frames import as_row, rows_of
 from phcle.contexts.labels import as_label, index_of, is_missing
 from phcle.errors import ContextError, ContextWarning, did_you_mean, some
+from phcle.files.container import TensorStore
+
+LENGTHS = 1e-100, 1e100
+"""Lengths that edges may have; their products are numbers, too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +33,8 @@ class Hierarchy:
         The nodes in order of first appearance.
     edges : array of int of shape (edges, 2)
         Positions of child and parent in `nodes`.
+    lengths : array of shape (edges,) or None
+        Lengths of the edges, above zero; None: all are alike.
 
     Examples
     --------
@@ -39,6 +45,7 @@ class Hierarchy:
 
     nodes: tuple[str, ...]
     edges: Ints
+    lengths: Floats | None = None
 
     @classmethod
     def from_edges(cls, edges: Any, *, name: str = "hierarchy") -> Hierarchy:
@@ -100,6 +107,37 @@ class Hierarchy:
         )
         hierarchy.refuse_cycles(name)
         return hierarchy
+
+    def measured(self, lengths: Mapping[tuple[str, str], float]) -> Hierarchy:
+        """Return the hierarchy with lengths of its edges.
+
+        Parameters
+        ----------
+        lengths : mapping from (str, str) to float
+            Lengths by child and parent; an edge without one gets their median.
+
+        Returns
+        -------
+        Hierarchy
+            The hierarchy, as it is if there are no lengths.
+        """
+        if not lengths:
+            return self
+        middle = float(np.median(list(lengths.values())))
+        found = np.array([lengths.get(edge, middle) for edge in self.named_edges])
+        return replace(self, lengths=found)
+
+    @property
+    def named_edges(self) -> list[tuple[str, str]]:
+        """Names of child and parent of every edge."""
+        return [(self.nodes[c], self.nodes[p]) for c, p in self.edges.tolist()]
+
+    @property
+    def lengths_by_edge(self) -> dict[tuple[str, str], float]:
+        """Lengths by child and parent; empty without lengths."""
+        if self.lengths is None:
+            return {}
+        return dict(zip(self.named_edges, self.lengths.tolist(), strict=True))
 
     def refuse_cycles(self, name: str) -> None:
         """Refuse a hierarchy with a cycle.
@@ -253,8 +291,11 @@ class Hierarchy:
         Hierarchy
             The larger hierarchy.
         """
-        added = [(edges.nodes[c], edges.nodes[p]) for c, p in edges.edges]
+        added = edges.named_edges
         children = {child for child, _ in added}
+        known = self.lengths_by_edge
+        if known:
+            known = {**edges.lengths_by_edge, **known}
         for child, parent in added:
             if parent not in self.index and parent not in children:
                 raise ContextError(
@@ -272,11 +313,13 @@ class Hierarchy:
                     for node in edges.nodes
                 ]
             )
-            return Hierarchy(
+            larger = Hierarchy(
                 (*self.nodes, *fresh), np.vstack([self.edges, here[edges.edges]])
             )
-        old = [(self.nodes[c], self.nodes[p]) for c, p in self.edges]
-        return Hierarchy.from_edges(list(dict.fromkeys(old + added)), name=name)
+            return larger.measured(known)
+        pairs = list(dict.fromkeys(self.named_edges + added))
+        whole = Hierarchy.from_edges(pairs, name=name)
+        return whole.measured(known)
 
     def renamed(self, spellings: Mapping[str, str], *, name: str) -> Hierarchy:
         """Return the hierarchy with other names of its nodes.
@@ -295,10 +338,14 @@ class Hierarchy:
         """
         nodes = tuple(spellings.get(node, node) for node in self.nodes)
         if len(set(nodes)) == len(nodes):
-            return Hierarchy(nodes, self.edges)
+            return replace(self, nodes=nodes)
         edges = ((nodes[c], nodes[p]) for c, p in self.edges.tolist())
         kept = dict.fromkeys(edge for edge in edges if edge[0] != edge[1])
-        return Hierarchy.from_edges(list(kept), name=name)
+        lengths = {
+            (spellings.get(child, child), spellings.get(parent, parent)): length
+            for (child, parent), length in self.lengths_by_edge.items()
+        }
+        return Hierarchy.from_edges(list(kept), name=name).measured(lengths)
 
     def ancestor_distances(self, labels: Sequence[str]) -> tuple[Ints, Ints, Ints]:
         """Find all ancestors of labels and the number of steps to them.
@@ -368,6 +415,37 @@ class Hierarchy:
         )
         return tuple(self.nodes[node] for node in shared)
 
+    def pack(self, store: TensorStore) -> None:
+        """Put nodes, edges and lengths into a file's store.
+
+        Parameters
+        ----------
+        store : TensorStore
+            Where to put them.
+        """
+        store.put_names("nodes", self.nodes)
+        store["edges"] = self.edges
+        if self.lengths is not None:
+            store["lengths"] = self.lengths
+
+    @classmethod
+    def unpack(cls, store: TensorStore) -> Hierarchy:
+        """Make what `pack` stored.
+
+        Parameters
+        ----------
+        store : TensorStore
+            Nodes, edges and lengths.
+
+        Returns
+        -------
+        Hierarchy
+            The hierarchy, not checked yet.
+        """
+        has_lengths = "lengths" in store
+        lengths = store["lengths"] if has_lengths else None
+        return cls(store.names("nodes"), store["edges"], lengths)
+
     def check(self, name: str) -> None:
         """Refuse edges between nodes that do not exist, and cycles.
 
@@ -385,6 +463,12 @@ class Hierarchy:
             raise ContextError(f"the edges of {name!r} name nodes that it lacks")
         if len(set(self.nodes)) < n:
             raise ContextError(f"a node of {name!r} occurs twice")
+        if self.lengths is not None and (
+            self.lengths.shape != (len(edges),)
+            or self.lengths.dtype.kind != "f"
+            or not ((self.lengths >= LENGTHS[0]) & (self.lengths <= LENGTHS[1])).all()
+        ):
+            raise ContextError(f"the lengths of the edges of {name!r} are damaged")
         graph = sp.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), (n, n))
         # Compiled code finds cycles fast, which matters when large hierarchies are
         # loaded. If there is one, `refuse_cycles` names it.

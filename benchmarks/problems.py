@@ -1,0 +1,177 @@
+"""Problems to measure with: random trees, made-up tables, and WordNet's nouns."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from phcle import PHCLE, DescriptiveContext, RelationalContext
+from phcle.contexts.base.context import Context
+from phcle.contexts.name_arrays import NameArray
+from phcle.errors import ConvergenceWarning
+
+N_COLUMNS, N_HIDDEN_DIMENSIONS, CHILDREN = 30, 8, 8
+
+
+def tree_contexts(n_labels: int, *, seed: int = 0) -> list[Context]:
+    """The leaves of a random tree with two to seven children per node."""
+    rng = np.random.default_rng(seed)
+    level = [f"l{i}" for i in range(n_labels)]
+    labels, edges, depth = tuple(level), list[tuple[str, str]](), 0
+    while len(level) > 1:
+        depth += 1
+        ends = list(accumulate(rng.integers(2, 8, size=len(level))))
+        parent = np.searchsorted(ends, np.arange(len(level)), side="right")
+        edges += [
+            (child, f"n{depth}.{above}")
+            for child, above in zip(level, parent, strict=True)
+        ]
+        level = [f"n{depth}.{i}" for i in range(parent[-1] + 1)]
+    return [RelationalContext.from_hierarchy(edges, labels=labels)]
+
+
+def random_tree(n_leaves: int, seed: int = 0) -> list[tuple[str, str]]:
+    """(child, parent) edges of a tree whose nodes hang below random earlier ones.
+
+    It grows until it has that many leaves.
+    """
+    rng = np.random.default_rng(seed)
+    edges: list[tuple[str, str]] = []
+    internal = {0}  # the root is never a label
+    while len(edges) + 1 - len(internal) < n_leaves:
+        child = len(edges) + 1
+        parent = int(rng.integers(child))
+        internal.add(parent)
+        edges.append((f"n{child}", f"n{parent}"))
+    return edges
+
+
+def table_contexts(n_labels: int, seed: int = 0) -> list[Context]:
+    """A tree with eight children per node, and a table that follows it.
+
+    Values follow the tree and eight hidden dimensions; half of the cells are known.
+    """
+    rng = np.random.default_rng(seed)
+    labels = [f"label {i}" for i in range(n_labels)]
+    edges, level, names = [], 0, labels
+    place = np.zeros((n_labels, N_HIDDEN_DIMENSIONS))
+    of_label = np.arange(n_labels)
+    while len(names) > 1:
+        of_label = of_label // CHILDREN
+        above = [f"node {level}.{i}" for i in range(int(of_label.max()) + 1)]
+        edges += [(name, above[i // CHILDREN]) for i, name in enumerate(names)]
+        place += rng.standard_normal((len(above), N_HIDDEN_DIMENSIONS))[of_label]
+        names, level = above, level + 1
+    own = rng.standard_normal((n_labels, N_HIDDEN_DIMENSIONS))
+    columns = rng.standard_normal((N_HIDDEN_DIMENSIONS, N_COLUMNS))
+    values = (place + own) @ columns + rng.standard_normal((n_labels, N_COLUMNS))
+    values[rng.random(values.shape) < 0.5] = np.nan
+    frame = pd.DataFrame(values, index=labels).add_prefix("column ")
+    return [
+        RelationalContext.from_hierarchy(edges, name="tree"),
+        DescriptiveContext.from_frame(frame, name="table", log=False),
+    ]
+
+
+def noun_contexts(
+    n_labels: int, *, seed: int = 0, folder: Path | None = None
+) -> list[Context]:
+    """Hypernyms, gloss words and parts of random nouns of WordNet.
+
+    The files of WordNet are those of the system, or a copy in a folder. A draw without
+    any parts has no context of parts.
+    """
+    from phcle_paper.datasets import WORDNET_FOLDER, load_wordnet_nouns
+
+    nouns = load_wordnet_nouns(folder or WORDNET_FOLDER)
+    wnids = list(nouns.lemmas)
+    if n_labels < len(wnids):
+        rng = np.random.default_rng(seed)
+        drawn = np.sort(rng.choice(len(wnids), n_labels, replace=False))
+        wnids = [wnids[i] for i in drawn]
+    glosses = {x: nouns.definition_of(x) for x in wnids}
+    parts = {x: nouns.parts[x] for x in wnids if x in nouns.parts}
+    contexts = [
+        RelationalContext.from_hierarchy(nouns.edges(wnids), labels=wnids),
+        DescriptiveContext.from_texts(glosses, name="glosses"),
+    ]
+    if parts:
+        contexts.append(DescriptiveContext.from_tags(parts, name="parts"))
+    return contexts
+
+
+def random_tree_context(
+    n_labels: int,
+    n_nonzeros: int,
+    *,
+    seed: int = 0,
+    name: str = "tree",
+    as_array: bool = False,
+) -> RelationalContext:
+    """Leaves of a random tree, each with a count for `n_nonzeros` leaves near it.
+
+    Leaves are drawn from the branches that hold the label, small branches rather than
+    large ones, until there are enough different ones; few labels may have fewer.
+    """
+    rng = np.random.default_rng(seed)
+    branches = _random_branches(n_labels, rng)
+    drawn = 2 * n_nonzeros
+    parts = []
+    for labels in np.array_split(np.arange(n_labels), 1 + n_labels // 50_000):
+        level = rng.geometric(0.25, size=(len(labels), drawn)) - 1
+        level = np.minimum(level, len(branches) - 1)
+        first, size = branches[level, :, labels[:, None]].transpose(2, 0, 1)
+        leaves = first + (rng.random(size.shape, np.float32) * size).astype(np.int32)
+        rows, columns = _first_different(leaves, n_nonzeros)
+        parts.append((labels[rows], columns))
+    rows, columns = map(np.concatenate, zip(*parts, strict=True))
+    counts = sp.csr_array(
+        (np.ones(rows.size), (rows, columns)), shape=(n_labels, n_labels)
+    )
+    names: Any = tuple(map(str, range(n_labels)))
+    if as_array:  # as a user has them who gives millions
+        names = NameArray(np.arange(n_labels).astype("S"))
+    return RelationalContext(name, names, names, counts)
+
+
+def _random_branches(n_leaves: int, rng: np.random.Generator) -> np.ndarray:
+    """First leaf and size of the branch of every leaf: (levels, 2, leaves).
+
+    Leaves stand in the order of the tree. A branch of the next level joins four of the
+    last one on average, so the smallest ones that count have 200 leaves or so.
+    """
+    cuts, levels = np.arange(n_leaves), []
+    while len(cuts) > 1 or not levels:
+        keep = rng.random(len(cuts)) < 0.25
+        keep[0] = True
+        cuts = cuts[keep]
+        if n_leaves / len(cuts) < 128 and len(cuts) > 1:
+            continue
+        ends = np.append(cuts[1:], n_leaves)
+        number = np.searchsorted(cuts, np.arange(n_leaves), side="right") - 1
+        levels.append(np.stack([cuts, ends - cuts]).astype(np.int32)[:, number])
+    return np.stack(levels)
+
+
+def _first_different(leaves: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and values of the first `n` different values of every row."""
+    order = np.argsort(leaves, axis=1)
+    ordered = np.take_along_axis(leaves, order, axis=1)
+    again = np.zeros(leaves.shape, dtype=bool)
+    repeated = ordered[:, 1:] == ordered[:, :-1]
+    np.put_along_axis(again, order[:, 1:], repeated, axis=1)
+    taken = ~again & (np.cumsum(~again, axis=1) <= n)
+    return np.nonzero(taken)[0], leaves[taken]
+
+
+def warm_up(backend: str) -> None:
+    """Import and compile what a fit needs, as peers do before their clock starts."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        PHCLE(dim=2, max_iter=2, backend=backend).fit(random_tree_context(60, 4))

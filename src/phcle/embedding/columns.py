@@ -1,0 +1,517 @@
+"""Look up the cells of tables: known where a table knows them, predicted elsewhere.
+
+`Table` reads what the fit stored, in blocks of labels, and `Column` says what one field
+of them holds: its value, how sure that is, and why. Everything that shows a cell asks
+these two.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import ndtr
+
+from phcle.answers import Cell, Value
+from phcle.arrays import AnyFloats, Flags, Floats, Ints
+from phcle.contexts.base.predicting_context import PredictingContext
+from phcle.contexts.descriptive.fields import Field
+from phcle.contexts.family_means import TIE, FamilyMeans
+from phcle.errors import OptionError, did_you_mean
+
+if TYPE_CHECKING:
+    from phcle.embedding.label_embedding import LabelEmbedding
+    from phcle.embedding.predictions import TablePredictions
+
+BLOCK = 50_000
+"""Labels of a column that are looked up at once: some 50 MB."""
+
+ROUNDING = 1e-5
+"""Share of a column's range by which stored numbers may be off."""
+
+TAIL = 1.2816
+"""Deviations of a normal distribution at the ends of an interval of 80 %."""
+
+LIKELY = 0.5
+"""A yes is more likely than this."""
+
+TRUTH = ("no", "yes")
+UNKNOWN = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What is known of some labels, and what was predicted, in the user's units.
+
+    Attributes
+    ----------
+    context : PredictingContext
+        The context, with the columns that were read.
+    known : array of shape (rows, columns)
+        Known values; NaN elsewhere.
+    values : array of the same shape
+        Predicted numbers, and probabilities of tags, of values of categories and of a
+        yes. Of known cells, what was predicted without them.
+    chance : array of the same shape, or None
+        The same probabilities; of a number, that it is above the mean. None if the fit
+        predicted nothing.
+    low, high : arrays of the same shape, or None
+        Intervals of numbers; NaN elsewhere.
+    """
+
+    context: PredictingContext
+    known: Floats
+    values: Floats
+    chance: Floats | None = None
+    low: Floats | None = None
+    high: Floats | None = None
+
+    @classmethod
+    def of_vectors(cls, context: PredictingContext, vectors: AnyFloats) -> Reading:
+        """Read what a context predicts for any vectors, from the vectors alone.
+
+        Parameters
+        ----------
+        context : PredictingContext
+            The context.
+        vectors : array of shape (rows, dim)
+            The vectors.
+
+        Returns
+        -------
+        Reading
+            Values without chances.
+        """
+        values = context.predict(vectors)
+        return cls(context, np.full(values.shape, np.nan), values)
+
+    def column(self, field: Field) -> Column:
+        """Say what one field holds.
+
+        Parameters
+        ----------
+        field : Field
+            One of the fields of `context`.
+
+        Returns
+        -------
+        Column
+            Its known and predicted values.
+        """
+        at, first = field.at, field.at.start
+        known = self.known[:, at]
+        is_observed = ~np.isnan(known[:, 0])
+        nothing = np.broadcast_to(np.nan, len(known))
+        chance = None if self.chance is None else self.chance[:, at]
+        if field.kind == "number":
+            low = high = nothing
+            if self.low is not None and self.high is not None:
+                low, high = (
+                    np.where(is_observed, np.nan, x[:, first])
+                    for x in (self.low, self.high)
+                )
+            value = np.where(is_observed, known[:, 0], self.values[:, first])
+            is_log = bool(self.context.log_shift[first] == 0)
+            return Column(
+                self.context.name,
+                field,
+                is_observed,
+                value,
+                nothing,
+                low,
+                high,
+                chance,
+                is_log,
+            )
+        said = self.values[:, at]
+        if field.values:
+            both = np.where(is_observed[:, None], known, said)
+            code = np.nan_to_num(both, nan=-1.0).argmax(axis=1)
+        else:
+            code = np.where(is_observed, known[:, 0] > 0, said[:, 0] > LIKELY)
+        code = code.astype(np.int16)
+        code[~is_observed & np.isnan(said[:, 0])] = UNKNOWN
+        sure = nothing
+        if chance is not None:
+            every = chance if field.values else np.hstack([chance, 1 - chance])
+            sure = np.where(is_observed, np.nan, every.max(axis=1))
+        return Column(
+            self.context.name, field, is_observed, code, sure, nothing, nothing, chance
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One field of some labels.
+
+    Attributes
+    ----------
+    context : str
+        Name of the context.
+    field : Field
+        The field.
+    is_observed : array of bool of shape (labels,)
+        Where the value is known.
+    value : array of shape (labels,)
+        Numbers, NaN where there is none. Of other kinds positions in `values`, −1 where
+        nothing is known or predicted.
+    confidence : array of shape (labels,)
+        Probability of a predicted value; NaN for numbers and where nothing is said.
+    low, high : arrays of shape (labels,)
+        Intervals of predicted numbers; NaN elsewhere.
+    chance : array of shape (labels, columns), or None
+        Probability of each value of a category, of a yes or of a tag, and of a number
+        above the mean, also where the value is known.
+    is_log : bool
+        Whether ratios of numbers count, and not differences.
+    """
+
+    context: str
+    field: Field
+    is_observed: Flags
+    value: Any
+    confidence: Floats
+    low: Floats
+    high: Floats
+    chance: Floats | None = None
+    is_log: bool = False
+
+    @property
+    def title(self) -> str:
+        """Title of the field."""
+        return self.field.title
+
+    @property
+    def kind(self) -> str:
+        """What it holds: "number", "truth", "category" or "tag"."""
+        return self.field.kind
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the field holds numbers."""
+        return self.kind == "number"
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """What positions in `value` stand for; empty for numbers."""
+        return () if self.is_number else self.field.values or TRUTH
+
+    @cached_property
+    def has_value(self) -> Flags:
+        """Where a value is known or predicted."""
+        if self.is_number:
+            return np.asarray(~np.isnan(self.value))
+        return np.asarray(self.value != UNKNOWN)
+
+    def value_of(self, row: int) -> Value | None:
+        """Say the value of a label.
+
+        Parameters
+        ----------
+        row : int
+            Position of the label.
+
+        Returns
+        -------
+        float, bool, str or None
+            A number, yes or no, a value of a category, or None.
+        """
+        if not self.has_value[row]:
+            return None
+        if self.is_number:
+            return float(self.value[row])
+        at = int(self.value[row])
+        return self.field.values[at] if self.field.values else bool(at)
+
+    def cell(self, row: int, label: str, name: str, **more: Any) -> Cell:
+        """Return the cell of a label.
+
+        Parameters
+        ----------
+        row : int
+            Position of the label.
+        label, name : str
+            The label and its readable name.
+        **more : object
+            Other fields of the cell.
+
+        Returns
+        -------
+        Cell
+            The cell.
+        """
+        told = {
+            "value": self.value_of(row),
+            "observed": bool(self.is_observed[row]),
+            "confidence": _known(self.confidence[row]),
+            "low": _known(self.low[row]),
+            "high": _known(self.high[row]),
+        }
+        whose = (label, name, self.context, self.title, self.kind)
+        return Cell(*whose, **{**told, **more})
+
+
+def _known(number: Any) -> float | None:
+    """A number, or None for NaN."""
+    number = float(number)
+    return None if math.isnan(number) else number
+
+
+class Table:
+    """The cells of one context over the labels of an embedding.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+    context : PredictingContext
+        One of its contexts.
+    first : int, default 0
+        Row of the first label that is asked for; all rows count from there.
+
+    Examples
+    --------
+    >>> from phcle import PHCLE, DescriptiveContext
+    >>> tags = {"cat": ["fur"], "dog": ["fur"], "carp": ["fins"], "eel": ["fins"]}
+    >>> contexts = [DescriptiveContext.from_tags(tags, name="looks")]
+    >>> embedding = PHCLE(dim=2).fit(contexts).embedding_
+    >>> fins = embedding.tables["looks"].column("fins")
+    >>> [fins.value_of(row) for row in range(4)]
+    [False, False, True, True]
+    """
+
+    def __init__(
+        self, embedding: LabelEmbedding, context: PredictingContext, first: int = 0
+    ) -> None:
+        self.embedding, self.context, self.first = embedding, context, first
+
+    def __len__(self) -> int:
+        return len(self.embedding) - self.first
+
+    @cached_property
+    def fields(self) -> dict[str, Field]:
+        """The fields by title."""
+        return {field.title: field for field in self.context.fields}
+
+    def field(self, title: str) -> Field:
+        """Find a field.
+
+        Parameters
+        ----------
+        title : str
+            Its title.
+
+        Returns
+        -------
+        Field
+            The field; an unknown one is refused.
+        """
+        if title not in self.fields:
+            raise OptionError(
+                f"no column {title!r} in {self.context.name!r} of this embedding."
+                f"{did_you_mean(title, self.fields)}"
+            )
+        return self.fields[title]
+
+    @cached_property
+    def stored(self) -> TablePredictions | None:
+        """What the fit predicted, a row for each label; None if it predicted nothing.
+
+        Readers of labels that were added since are fitted again, once.
+        """
+        if not self.embedding.predictions:
+            return None
+        from phcle.embedding.completion import predictions_of  # scikit-learn is slow
+
+        return predictions_of(self.embedding, self.context)
+
+    @cached_property
+    def positions(self) -> Ints:
+        """For each label that the context lists its row in `embedding`, or −1."""
+        data, row_of = self.context.data, self.embedding.row_of
+        labels = () if data is None else data.labels
+        return np.array([row_of.get(x, -1) for x in labels], dtype=np.int64)
+
+    @cached_property
+    def _listed(self) -> Ints:
+        """For each row of `embedding` its position in the context, or −1."""
+        found = np.full(len(self.embedding), -1)
+        is_there = self.positions >= 0
+        found[self.positions[is_there]] = np.flatnonzero(is_there)
+        return found
+
+    def read(self, rows: Ints, field: Field | None = None) -> Reading:
+        """Look up some labels.
+
+        Parameters
+        ----------
+        rows : array of int
+            Rows of the labels.
+        field : Field, optional
+            Read one field only; by default all columns.
+
+        Returns
+        -------
+        Reading
+            What is known of them, and what was predicted. Without predictions, what the
+            vectors say; NaN if the fit found that the context predicts nothing.
+        """
+        rows = np.asarray(rows) + self.first
+        whole = self.context
+        own = whole if field is None else whole.of_field(field)
+        known = self._known(rows, own, one_field=field is not None)
+        if whole.weight <= 0:
+            return Reading(own, known, np.full(known.shape, np.nan))
+        found = self.stored
+        if found is None:
+            return Reading(own, known, own.predict(self.embedding.vectors[rows]))
+        columns = slice(None) if field is None else field.at
+        chances = getattr(found, "chances", None)
+        if chances is not None:
+            chance = sp.csr_array(chances[rows])[:, columns].toarray()
+            chance = chance.astype(np.float64)
+            return Reading(own, known, chance, chance)
+        chance = found.shares[:, columns][rows].astype(np.float64)  # type: ignore[union-attr]
+        numbers = [
+            number
+            for number, x in enumerate(whole.fields)
+            if x.kind == "number" and (field is None or x.at == field.at)
+        ]
+        place = np.flatnonzero(whole.is_number[columns])
+        low, high = (np.full(chance.shape, np.nan) for _ in range(2))
+        values = chance.copy()
+        if len(place):
+            step, *ends = (
+                getattr(found, x)[:, numbers][rows].astype(np.float64)
+                for x in ("step", "low", "high")
+            )
+            width = np.maximum(ends[1] - ends[0], 1e-12) / (2 * TAIL)
+            chance[:, place] = ndtr(step / width)
+            for into, said in zip((values, low, high), (step, *ends), strict=True):
+                padded = np.zeros(chance.shape)
+                padded[:, place] = said
+                into[:, place] = own.in_units(padded * own.scale + own.offset)[:, place]
+            _snap(own, place, low, high)
+        return Reading(own, known, values, chance, low, high)
+
+    def _known(self, rows: Ints, own: PredictingContext, *, one_field: bool) -> Floats:
+        """Known values of some rows of the whole embedding."""
+        known = np.full((len(rows), len(own.columns)), np.nan)
+        at = self._listed[rows]
+        is_listed = at >= 0
+        if own.data is None or not is_listed.any():
+            return known
+        matrix = own.data.matrix
+        if one_field:
+            columns = [matrix.column(i) for i in range(len(own.columns))]
+            known[is_listed] = np.column_stack(columns)[at[is_listed]]
+        else:
+            known[is_listed] = [matrix.row(i) for i in at[is_listed].tolist()]
+        return known
+
+    def column(self, title: str, rows: Ints | None = None) -> Column:
+        """Look up one field.
+
+        Parameters
+        ----------
+        title : str
+            Its title.
+        rows : array of int, optional
+            Rows of the labels; by default all.
+
+        Returns
+        -------
+        Column
+            The field of these labels.
+        """
+        field = self.field(title)
+        if rows is None:
+            rows = np.arange(len(self))
+        blocks = range(0, max(len(rows), 1), BLOCK)
+        parts = [self._column(field, rows[start : start + BLOCK]) for start in blocks]
+        whole: dict[str, Any] = {
+            name: np.concatenate([getattr(x, name) for x in parts])
+            for name, array in vars(parts[0]).items()
+            if isinstance(array, np.ndarray)
+        }
+        return replace(parts[0], **whole)
+
+    def _column(self, field: Field, rows: Ints) -> Column:
+        """One field of not too many labels."""
+        alone = replace(field, at=slice(0, field.at.stop - field.at.start))
+        return replace(self.read(rows, field).column(alone), field=field)
+
+    @cached_property
+    def family(self) -> FamilyMeans | None:
+        """Means of the nearest groups of a hierarchy; None without a hierarchy."""
+        groups, data = self.embedding.families, self.context.data
+        if not groups.steps or data is None:
+            return None
+        matrix = data.on_fit_scale().matrix
+        is_inside = self.positions >= 0
+        if not is_inside.all():
+            matrix = matrix.take(np.flatnonzero(is_inside))
+        return FamilyMeans(matrix, groups, self.positions[is_inside])
+
+    def family_says(
+        self, rows: Ints, fields: Sequence[Field]
+    ) -> list[list[Value | None]]:
+        """Say what the families of some labels say about fields.
+
+        It is the mean of a number (the geometric mean of one on a log scale), or the
+        most common value, of the nearest group of a hierarchy that knows any.
+
+        Parameters
+        ----------
+        rows : array of int
+            Rows of the labels.
+        fields : sequence of Field
+            The fields.
+
+        Returns
+        -------
+        list of list of float, bool, str or None
+            For each field the values of all labels; None where the family knows none.
+        """
+        if self.family is None:
+            return [[None] * len(rows) for _ in fields]
+        means = self.family.at(np.asarray(rows) + self.first)
+        return [self._of_means(field, means[:, field.at]) for field in fields]
+
+    def _of_means(self, field: Field, means: Floats) -> list[Value | None]:
+        """One value for each label from its means."""
+        assert self.family is not None
+        found: list[Any]
+        if field.kind == "number":
+            found = self.context.of_field(field).in_units(means)[:, 0].tolist()
+        else:
+            shares = means + TIE * (self.family.overall[field.at] - means)
+            if field.kind == "category":
+                best = np.nan_to_num(shares, nan=-1.0).argmax(axis=1)
+                found = [field.values[i] for i in best.tolist()]
+            else:
+                found = (shares[:, 0] > LIKELY).tolist()
+        is_known = ~np.isnan(means[:, 0])
+        return [x if known else None for x, known in zip(found, is_known, strict=True)]
+
+
+def _snap(own: PredictingContext, place: Ints, low: Floats, high: Floats) -> None:
+    """Ends that rounding moved off the smallest or largest known number lie on it."""
+    if own.data is None:  # a field of which nothing is known
+        return
+    with np.errstate(invalid="ignore"):
+        scaled_low, scaled_high = own.on_fit_scale(low), own.on_fit_scale(high)
+    whole = own.data.on_fit_scale().matrix
+    for at in place.tolist():
+        known, scaled = own.data.matrix.column(at), whole.column(at)
+        if np.isnan(known).all():
+            continue
+        least, most = np.nanmin(scaled), np.nanmax(scaled)
+        near = ROUNDING * (most - least)
+        low[np.abs(scaled_low[:, at] - least) <= near, at] = np.nanmin(known)
+        high[np.abs(scaled_high[:, at] - most) <= near, at] = np.nanmax(known)

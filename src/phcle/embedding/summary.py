@@ -1,0 +1,98 @@
+"""What an embedding holds and how it was learned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from phcle.answers import (
+    ChosenSettings,
+    CompletionSkill,
+    ContextSummary,
+    EmbeddingSummary,
+)
+from phcle.embedding.skill import completion_skill
+from phcle.errors import ContextError, some
+
+if TYPE_CHECKING:
+    from phcle.contexts.base.fitted_context import FittedContext
+    from phcle.embedding.label_embedding import LabelEmbedding
+
+
+def summarise(embedding: LabelEmbedding) -> EmbeddingSummary:
+    """Say what an embedding holds and how it was learned.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        Any embedding, learned or made from vectors.
+
+    Returns
+    -------
+    EmbeddingSummary
+        Sizes, contexts, options, versions and input files.
+    """
+    from phcle.embedding.storage import VERSION
+
+    last = embedding.history[-1] if embedding.history else {}
+    return EmbeddingSummary(
+        labels=len(embedding),
+        dim=embedding.dim,
+        contexts=tuple(
+            ContextSummary(
+                name=context.name,
+                kind=context.kind,
+                labels=len(context.observed_labels),
+                coverage=len(context.observed_labels) / max(len(embedding), 1),
+                columns=len(context.columns),
+                weight=context.weight,
+                hierarchy=_recipe(context),
+            )
+            for context in embedding.contexts
+        ),
+        # The last record is the final solve for the labels, not a sweep.
+        sweeps=max(len(embedding.history) - 1, 0),
+        objective=last.get("objective"),
+        seed=embedding.options.get("random_state"),
+        options=dict(embedding.options),
+        versions=dict(embedding.versions),
+        run=dict(embedding.origin.get("run", {})),
+        files=tuple(embedding.origin.get("files", ())),
+        chosen=_chosen(embedding),
+        completion=_completion(embedding),
+        format_version=VERSION,
+    )
+
+
+def _chosen(embedding: LabelEmbedding) -> ChosenSettings | None:
+    """The settings that were left open, and columns on a log scale."""
+    found = embedding.origin.get("chosen")
+    if not isinstance(found, Mapping):  # an older or a forged file may hold anything
+        return None
+    setting, trials, words = (found.get(x) for x in ("setting", "trials", "words"))
+    if not isinstance(setting, Mapping) or not isinstance(words, list):
+        return None
+    if not isinstance(trials, (list, tuple)):
+        return None
+    words = [str(word) for word in words]
+    for context in embedding.contexts:
+        if context.log_columns:
+            shown = some(context.log_columns)
+            words.append(f"{context.name}: {shown} fitted on a log scale.")
+    return ChosenSettings(setting, tuple(trials), tuple(words))
+
+
+def _completion(embedding: LabelEmbedding) -> CompletionSkill | None:
+    """What the fit measured on hidden cells; an older or forged file has nothing."""
+    with suppress(ContextError):
+        return completion_skill(embedding)
+    return None
+
+
+def _recipe(context: FittedContext) -> dict[str, Any] | None:
+    """How a hierarchy was counted; None for any other context."""
+    recipe = getattr(context.data, "hierarchy", None)
+    if recipe is None:
+        return None
+    return {x: getattr(recipe, x) for x in ("kind", "decay", "radius")}

@@ -1,0 +1,295 @@
+"""The image side of zero-shot learning: all that does not depend on class vectors.
+
+Many embeddings are tested on the same images. Slow steps (an eigendecomposition, a
+logistic regression) are computed once for a set of images and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, check_X_y
+from threadpoolctl import threadpool_limits
+
+from phcle.arrays import AnyFloats
+from phcle.contexts.labels import as_labels
+from phcle.errors import OptionError, check_choice
+
+Value = TypeVar("Value")
+
+SCALINGS = ("standardize", "none")
+PRECISIONS = (np.float64, np.float32)
+
+
+def as_features(X: Any, width: int, owner: object) -> AnyFloats:
+    """Check features and return them in single or double precision.
+
+    Parameters
+    ----------
+    X : array of shape (images, features)
+        Features of images.
+    width : int
+        The number of features that each image must have.
+    owner : object
+        What takes them, for the message.
+
+    Returns
+    -------
+    ndarray of shape (images, features)
+        The same numbers; half precision becomes double precision.
+    """
+    found = np.asarray(check_array(X, dtype=PRECISIONS))
+    if found.shape[1] != width:
+        raise OptionError(
+            f"X has {found.shape[1]} features, but {type(owner).__name__} is expecting "
+            f"{width} features as input; use the network of the training images."
+        )
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """How features are scaled: fitted on training images, applied to all.
+
+    Attributes
+    ----------
+    shift : ndarray of shape (features,)
+        Subtracted from features.
+    factor : ndarray of shape (features,)
+        Multiplied with what is left.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [2.0]])
+    >>> Scaling.fit(X, "standardize").apply(X).tolist()
+    [[-1.0], [1.0]]
+    """
+
+    shift: AnyFloats
+    factor: AnyFloats
+
+    @classmethod
+    def fit(cls, X: AnyFloats, kind: str) -> Scaling:
+        """Learn the scaling from training images.
+
+        Parameters
+        ----------
+        X : ndarray of shape (images, features)
+            Features of the training images.
+        kind : {"standardize", "none"}
+            "standardize" gives every feature mean zero and variance one.
+
+        Returns
+        -------
+        Scaling
+            The scaling.
+        """
+        check_choice("features", kind, SCALINGS)
+        if kind == "none":
+            return cls(np.zeros_like(X[0]), np.ones_like(X[0]))
+        spread = X.std(axis=0)
+        return cls(X.mean(axis=0), 1 / np.where(spread > 0, spread, 1))
+
+    def apply(self, X: AnyFloats) -> AnyFloats:
+        """Scale features, in the precision they have.
+
+        Parameters
+        ----------
+        X : ndarray of shape (images, features)
+            Features of any images.
+
+        Returns
+        -------
+        ndarray of shape (images, features)
+            The scaled features.
+        """
+        return np.asarray((X - self.shift) * self.factor, dtype=X.dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """Eigenvectors that make ridge regression cheap for any penalty γ.
+
+    (XᵀX + γI)⁻¹ XᵀY = left · diag(1 / (values + γ)) · right.
+
+    Attributes
+    ----------
+    left : ndarray of shape (features, rank)
+        The left factor.
+    values : ndarray of shape (rank,)
+        Eigenvalues of XᵀX.
+    right : ndarray of shape (rank, targets)
+        The right factor.
+    unit : float
+        Mean squared length of a row of X, the unit of penalties.
+    """
+
+    left: AnyFloats
+    values: AnyFloats
+    right: AnyFloats
+    unit: float
+
+    @classmethod
+    def of(cls, X: AnyFloats, Y: AnyFloats) -> Spectrum:
+        """Decompose the smaller of XᵀX and XXᵀ.
+
+        Parameters
+        ----------
+        X : ndarray of shape (images, features)
+            Scaled features.
+        Y : ndarray of shape (images, targets)
+            What the regression predicts.
+
+        Returns
+        -------
+        Spectrum
+            The decomposition.
+        """
+        X = X.astype(np.float64)
+        unit = float((X**2).sum() / len(X)) or 1.0
+        # One thread: on a busy machine, BLAS threads that wait for each other make the
+        # decomposition thirty times slower. On an idle one, more threads help little.
+        with threadpool_limits(1):
+            if X.shape[0] < X.shape[1]:
+                values, vectors = np.linalg.eigh(X @ X.T)
+                return cls(X.T @ vectors, values.clip(0), vectors.T @ Y, unit)
+            values, vectors = np.linalg.eigh(X.T @ X)
+            return cls(vectors, values.clip(0), vectors.T @ (X.T @ Y), unit)
+
+    def ridge_weights(self, ridge: float) -> AnyFloats:
+        """Return the weights of a ridge regression of Y on X.
+
+        Parameters
+        ----------
+        ridge : float
+            γ, in units of `unit`.
+
+        Returns
+        -------
+        ndarray of shape (features, targets)
+            The weights.
+        """
+        shrunk = self.right / (self.values + ridge * self.unit)[:, None]
+        return np.asarray(self.left @ shrunk)
+
+
+class TrainingImages:
+    """Images of seen classes, with the intermediate results computed from them so far.
+
+    Pass the same object to `fit` of several classifiers, and each slow step is computed
+    once.
+
+    Parameters
+    ----------
+    X : array of shape (images, features)
+        Features of the images.
+    y : array of shape (images,)
+        Their classes; there must be two or more.
+
+    Attributes
+    ----------
+    X : ndarray of shape (images, features)
+        The features.
+    classes : ndarray of str
+        The classes, sorted.
+    codes : ndarray of int, shape (images,)
+        Position of each image's class in `classes`.
+
+    Examples
+    --------
+    >>> images = TrainingImages([[0.0], [1.0], [2.0]], ["cat", "dog", "cat"])
+    >>> images.classes.tolist(), images.codes.tolist()
+    (['cat', 'dog'], [0, 1, 0])
+    """
+
+    def __init__(self, X: Any, y: Any) -> None:
+        X, y = check_X_y(X, y, dtype=PRECISIONS)
+        check_classification_targets(y)
+        values, codes = np.unique(y, return_inverse=True)
+        self.X: AnyFloats = X
+        self.codes: npt.NDArray[np.intp] = codes
+        self.classes = np.array(as_labels(values.tolist(), "y"))
+        if len(self.classes) < 2:
+            only = str(self.classes[0])
+            raise OptionError(
+                f"y must have two classes or more. Got one class, {only!r}."
+            )
+        self._computed: dict[tuple[Any, ...], Any] = {}
+
+    def scaling(self, kind: str) -> Scaling:
+        """Return the scaling fitted to these images.
+
+        Parameters
+        ----------
+        kind : {"standardize", "none"}
+            How to scale.
+
+        Returns
+        -------
+        Scaling
+            The scaling.
+        """
+        return self._once(("scaling", kind), lambda: Scaling.fit(self.X, kind))
+
+    def ridge_weights(self, kind: str, ridge: float) -> AnyFloats:
+        """Return the weights of the ridge regression of the classes on the features.
+
+        The target of a class is 1 for its own images and −1 for the others.
+
+        Parameters
+        ----------
+        kind : {"standardize", "none"}
+            How to scale the features.
+        ridge : float
+            γ, in units of `Spectrum.unit`.
+
+        Returns
+        -------
+        ndarray of shape (features, classes)
+            The weights.
+        """
+
+        def decompose() -> Spectrum:
+            Y = np.where(self.codes[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
+            return Spectrum.of(self.scaling(kind).apply(self.X), Y)
+
+        spectrum = self._once(("spectrum", kind), decompose)
+        return self._once(("ridge", kind, ridge), lambda: spectrum.ridge_weights(ridge))
+
+    def logistic(self, kind: str, C: float) -> Any:
+        """Return a multinomial logistic regression of the classes on the features.
+
+        Parameters
+        ----------
+        kind : {"standardize", "none"}
+            How to scale the features.
+        C : float
+            Inverse of the penalty.
+
+        Returns
+        -------
+        sklearn.linear_model.LogisticRegression
+            The fitted regression; its classes are `codes`.
+        """
+
+        def compute() -> Any:
+            # A tighter tolerance changes the accuracy of ConSE by less than half a
+            # point and takes several times as long.
+            model = LogisticRegression(C=C, tol=1e-3, max_iter=1000)
+            with threadpool_limits(1):  # as in Spectrum.of
+                return model.fit(self.scaling(kind).apply(self.X), self.codes)
+
+        return self._once(("logistic", kind, C), compute)
+
+    def _once(self, key: tuple[Any, ...], compute: Callable[[], Value]) -> Value:
+        """Compute a value the first time it is asked for."""
+        if key not in self._computed:
+            self._computed[key] = compute()
+        found: Value = self._computed[key]
+        return found

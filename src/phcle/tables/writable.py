@@ -1,0 +1,330 @@
+"""Tables whose cells can be replaced: text to the byte, and workbooks by openpyxl.
+
+The table is in memory as a whole: it has about as many rows as the embedding that fills
+it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+import warnings
+import zipfile
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any
+
+from phcle.contexts.labels import as_cell, normal
+from phcle.contexts.readers.delimited import MARK, lines_of
+from phcle.contexts.readers.table_files import Reading, find_text_format
+from phcle.errors import ContextWarning, FileError, some
+from phcle.files.csv_text import harmless, unmarked
+from phcle.files.reading import opened, read_bytes, refuse_bomb
+from phcle.optional_imports import import_optional
+from phcle.tables.spelling import Value
+
+BOOKS = (".xlsx", ".xlsm")
+VALUES = (".parquet", ".json", ".jsonl", ".ndjson")
+"""Tables that hold values, not text, so they cannot stay as they are to the byte."""
+
+QUOTED = r'"(?:[^"]+|"")*+"'
+
+MOST_MERGED = 1_000_000
+"""Merged cells of a workbook; openpyxl makes an object of each."""
+
+MERGED = re.compile(rb"mergeCell\s[^>]*?ref=.([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})")
+
+MADE_ANEW = re.compile(
+    r"calcChain|sharedStrings|printerSettings|\.rels$|docProps|theme"
+)
+"""Parts of a workbook that Excel, or openpyxl, writes by itself."""
+
+Row = tuple[int, list[str], list[Any]]
+"""Place of a row, its texts, and the places of its cells; None for one that stays."""
+
+New = Mapping[Any, tuple[Value, str]]
+"""Values and their texts by the place of a cell."""
+
+
+def open_writable(table: Path, out: Path, reading: Reading) -> WritableTable:
+    """Open a table whose cells are to be replaced.
+
+    Parameters
+    ----------
+    table : Path
+        The table.
+    out : Path
+        The file to write; it has the same format.
+    reading : Reading
+        How the user wants the table to be read.
+
+    Returns
+    -------
+    WritableTable
+        The table, its header read.
+    """
+    ending, other = table.suffix.lower(), out.suffix.lower()
+    if ending in VALUES:
+        raise FileError(
+            f"{table}: only tables of text and workbooks can be filled; give a CSV or "
+            "an .xlsx file."
+        )
+    if ending != other and {ending, other} & {*BOOKS, *VALUES}:
+        raise FileError(
+            f"{out}: a filled table has the format of {table}; let its name end in "
+            f"{ending or '.csv'}."
+        )
+    source = _Book(table) if ending in BOOKS else _Text(table, reading)
+    source.header = next((texts for _, texts, _ in source.body if any(texts)), [])
+    if not source.header:
+        raise FileError(f"{table}: is empty; a header and rows were expected.")
+    return source
+
+
+class _Text:
+    """A table of text. Rows and cells are known by their positions in it."""
+
+    header: list[str]
+
+    def __init__(self, path: Path, reading: Reading) -> None:
+        self.path, self.body = path, self._rows()
+        form = find_text_format(path, reading)
+        self.encoding, self.delimiter = form.encoding.name, form.delimiter
+        self.skip = form.skip
+        self.data = read_bytes(path)
+        try:
+            self.text = self.data.decode(self.encoding)
+        except UnicodeError as error:
+            raise FileError(
+                f"{path}: is not {self.encoding} text; give another --encoding."
+            ) from error
+
+    def where(self, place: int) -> str:
+        return f"{self.path}, line {len(lines_of(self.text[:place] + '.'))}"
+
+    def _rows(self) -> Iterator[Row]:
+        """Rows with the texts that readers of contexts see, and their spans."""
+        between = re.escape(self.delimiter)
+        cell = re.compile(rf"(?:({QUOTED})|[^{between}\r\n]*)({between}|\r\n|\r|\n|\Z)")
+        n_rows = 0
+        texts: list[str] = []
+        spans: list[tuple[int, int]] = []
+        for match in cell.finditer(self.text, int(self.text.startswith(MARK))):
+            start, stop = match.start(), match.start(2)
+            raw = self.text[start:stop]
+            if match[1] is None and raw.startswith('"'):
+                raise self._quotation_fault(start)
+            texts.append(_unquoted(raw))
+            spans.append((start, stop))
+            if match[2] != self.delimiter:
+                n_rows += 1
+                if n_rows > self.skip:
+                    yield spans[0][0], texts, spans
+                texts, spans = [], []
+
+    def _quotation_fault(self, at: int) -> FileError:
+        if re.compile(QUOTED).match(self.text, at):
+            what = "a quoted cell must end before a separator; double marks within it."
+        else:
+            what = "a quotation mark has no second one; add it, or remove the first."
+        return FileError(f"{self.where(at)}: {what}")
+
+    def save(self, path: Path, new: New) -> None:
+        fresh, cuts = [], [0]
+        for (start, stop), (value, text) in sorted(new.items()):
+            text = str(harmless(text)) if isinstance(value, str) else text
+            fresh.append(_quoted(text, self.text[start:stop], self.delimiter))
+            cuts += [start, stop]
+        cuts.append(len(self.text))
+        try:
+            encoded = [text.encode(self.encoding) for text in fresh]
+            data = b"".join(_woven(self.data, self._places_in_bytes(cuts), encoded))
+            if data.decode(self.encoding) != "".join(_woven(self.text, cuts, fresh)):
+                # In some old encodings a letter depends on what stands before it.
+                odd = "".join(fresh)
+                raise UnicodeEncodeError(self.encoding, odd, 0, len(odd), "misread")
+        except UnicodeEncodeError as error:
+            raise FileError(
+                f"{self.path}: is {self.encoding}, which cannot hold "
+                f"{error.object[error.start : error.end]!r}; save the table as UTF-8."
+            ) from error
+        path.write_bytes(data)
+
+    def _places_in_bytes(self, cuts: Sequence[int]) -> list[int]:
+        """Where the bytes of these characters begin.
+
+        A character may have several codes, as in cp932, so encoding a piece again may
+        give other bytes. Then characters are counted byte by byte.
+        """
+        try:
+            pieces = [self.text[a:b].encode(self.encoding) for a, b in pairwise(cuts)]
+            if b"".join(pieces) == self.data:
+                return list(accumulate(map(len, pieces), initial=0))
+        except UnicodeEncodeError:  # a character that is read but never written
+            pass
+        decoder = codecs.getincrementaldecoder(self.encoding)()
+        places = array("q", [0])
+        for end in range(1, len(self.data) + 1):
+            places.extend([end] * len(decoder.decode(self.data[end - 1 : end])))
+        return [places[cut] for cut in cuts]
+
+
+def _woven(whole: Any, cuts: Sequence[int], fresh: Sequence[Any]) -> Iterator[Any]:
+    """The parts of a table before, between and behind cells, with new cells."""
+    yield whole[: cuts[1]]
+    for i, text in enumerate(fresh):
+        yield text
+        yield whole[cuts[2 * i + 2] : cuts[2 * i + 3]]
+
+
+def _unquoted(cell: str) -> str:
+    """What a raw cell says, as readers of contexts see it."""
+    if cell.startswith('"'):
+        cell = cell[1:-1].replace('""', '"')
+    return unmarked(normal(cell)).strip()
+
+
+def _quoted(text: str, old: str, delimiter: str) -> str:
+    """A text as a raw cell, quoted if it must be or the old one was."""
+    needs = any(x in text for x in (delimiter, '"', "\r", "\n"))
+    if needs or old.startswith('"'):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+class _Book:
+    """The first visible sheet of a workbook. Cells are known by row and column."""
+
+    header: list[str]
+
+    def __init__(self, path: Path) -> None:
+        openpyxl = import_optional("openpyxl", extra="excel", purpose="a workbook")
+        damaged = "is not an Excel workbook (.xlsx), or it is damaged"
+        with (
+            opened(path, damaged, Exception) as file,
+            warnings.catch_warnings(record=True) as said,
+        ):
+            warnings.simplefilter("always")
+            self.parts = _checked_parts(path)
+            self.book = openpyxl.load_workbook(
+                file, keep_vba=path.suffix.lower() == ".xlsm", rich_text=True
+            )
+            computed = openpyxl.load_workbook(file, data_only=True)
+            shown = [x for x in computed.worksheets if x.sheet_state == "visible"]
+            values = (shown or computed.worksheets)[0]
+            self.sheet = self.book[values.title]
+            self.values = {at: cell.value for at, cell in values._cells.items()}
+            # A formula that was never computed is no gap.
+            for at, cell in self.sheet._cells.items():
+                if self.values.get(at) is None:
+                    self.values[at] = cell.value
+            self.merged = {
+                (row, column): (area.min_row, area.min_col)
+                for area in self.sheet.merged_cells.ranges
+                for row, column in area.cells
+            }
+        self.lost = {str(x.message) for x in said if "removed" in str(x.message)}
+        self.types: dict[int, tuple[type | None, str]] = {}
+        self.path, self.body = path, self._rows()
+
+    def where(self, place: int) -> str:
+        return f"{self.path}, row {place}"
+
+    def _rows(self) -> Iterator[Row]:
+        """Rows that have cells; all cells of a merged area have its value."""
+        width = 0
+        last: dict[int, int] = {}
+        for row, column in (*self.values, *self.merged):
+            last[row] = max(last.get(row, 0), column)
+        for row in sorted(last):
+            ats = [(row, column) for column in range(1, max(last[row], width) + 1)]
+            texts = [_text(self.values.get(self.merged.get(at, at))) for at in ats]
+            while not width and texts and not texts[-1]:
+                texts.pop()
+            if not width:
+                self.top, width = row, len(texts)
+            places = [None if at in self.merged else at for at in ats]
+            yield row, texts, places
+
+    def save(self, path: Path, new: New) -> None:
+        for (row, column), (value, text) in new.items():
+            kind, form = self._written_so(column)
+            cell = self.sheet.cell(row, column)
+            cell.value = _typed(kind, value, text)
+            if isinstance(cell.value, str):
+                cell.data_type = "s"  # never a formula
+            elif cell.number_format == "General":
+                cell.number_format = form
+        self.book.save(path)
+        if lost := self.lost | {*self.parts} - {*_checked_parts(path)}:
+            warnings.warn(
+                f"{self.path}: openpyxl does not keep all of this workbook; the filled "
+                f"one lacks {some(sorted(lost))}.",
+                ContextWarning,
+                stacklevel=5,
+            )
+
+    def _written_so(self, column: int) -> tuple[type | None, str]:
+        """The type of most known cells of a column, and the format of the first."""
+        if column not in self.types:
+            known = {
+                row: type(value)
+                for (row, at), value in sorted(self.values.items())
+                if at == column and row > self.top and value is not None
+            }
+            kind = Counter(known.values()).most_common(1)[0][0] if known else None
+            row = next((row for row, own in known.items() if own is kind), 0)
+            form = self.sheet.cell(row, column).number_format if row else "General"
+            self.types[column] = kind, form
+        return self.types[column]
+
+
+def _checked_parts(path: Path) -> set[str]:
+    """Kinds of parts of a workbook that a program must keep; bombs are refused."""
+    from openpyxl.utils.cell import range_boundaries
+
+    n_merged = 0
+    with zipfile.ZipFile(path) as archive:
+        refuse_bomb(path, sum(part.file_size for part in archive.infolist()))
+        names = archive.namelist()
+        for name in names:
+            if name.startswith("xl/worksheets/") and name.endswith(".xml"):
+                for area in MERGED.findall(archive.read(name)):
+                    left, top, right, bottom = range_boundaries(area.decode())
+                    n_merged += (right - left + 1) * (bottom - top + 1)
+    if n_merged > MOST_MERGED:
+        raise FileError(
+            f"{path}: has {n_merged:,} merged cells; unmerge those that are empty."
+        )
+    kinds = {re.sub(r"\d+", "", name.rpartition("/")[2]) for name in names}
+    return {kind for kind in kinds if kind and not MADE_ANEW.search(kind)}
+
+
+def _text(value: Any) -> str:
+    """A value as text; whole numbers have no decimals, and days no time."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        value = int(value)
+    return as_cell(value).removesuffix(" 00:00:00")
+
+
+def _typed(kind: type | None, value: Value, text: str) -> Any:
+    """A value of the type that the column has; otherwise its text."""
+    try:
+        if isinstance(value, bool) and kind in (bool, None):
+            return value
+        if kind is datetime:
+            return datetime.fromisoformat(text)
+        if not isinstance(value, str) and kind in (int, float, None):
+            number = float(text)
+            return int(number) if number.is_integer() else number
+    except ValueError:  # in words, such as yes
+        pass
+    return text
+
+
+WritableTable = _Text | _Book
+"""A table with its header, the rows below it, and a way to save it."""

@@ -1,0 +1,163 @@
+"""Features of one's own pictures."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from phcle.errors import FileError
+from phcle.images import load_feature_folder
+
+FEATURES = np.arange(12, dtype=np.float16).reshape(4, 3)
+LABELS = ["cat", "dog", "cat", "fish"]
+
+
+def test_numbered_labels_count_into_the_classes(tmp_path):
+    for key in ("wnids", "classes"):
+        path = tmp_path / "features.npz"
+        names = np.array(["n1", "n2"])
+        np.savez(path, features=FEATURES, labels=[0, 1, 1, 0], **{key: names})
+        for source in (path, tmp_path):
+            data = load_feature_folder(source)
+            assert data.labels.tolist() == ["n1", "n2", "n2", "n1"]
+            assert data.features.dtype == np.float32
+            assert data.name == tmp_path.name
+
+
+@pytest.mark.parametrize("labels", [np.array(LABELS), np.array(LABELS, dtype="S")])
+def test_labels_may_be_text(tmp_path, labels):
+    np.savez(tmp_path / "mine.npz", features=FEATURES, labels=labels)
+    assert load_feature_folder(tmp_path, name="pets").labels.tolist() == LABELS
+
+
+def test_numbers_without_classes_are_labels_themselves(tmp_path):
+    np.savez(tmp_path / "mine.npz", features=FEATURES, labels=[3, 3, 5, 5])
+    assert load_feature_folder(tmp_path).classes == ("3", "5")
+
+
+@pytest.mark.parametrize("matrix", ["X.npy", "features.npy"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("labels.txt", "cat\ndog\ncat\nfish\n"),
+        ("labels.csv", "file,Label\n1,cat\n2,dog\n3,cat\n4,fish\n"),
+        ("labels.tsv", "label\tfile\ncat\t1\ndog\t2\ncat\t3\nfish\t4\n"),
+        ("labels.npy", None),
+    ],
+)
+def test_a_matrix_has_its_labels_beside_it(tmp_path, matrix, name, text):
+    np.save(tmp_path / matrix, FEATURES)
+    if text is None:
+        np.save(tmp_path / name, np.array(LABELS))
+    else:
+        (tmp_path / name).write_text(text)
+    for source in (tmp_path, tmp_path / matrix):
+        assert load_feature_folder(source).labels.tolist() == LABELS
+
+
+def test_splits_get_the_names_of_image_data(tmp_path):
+    np.savez(tmp_path / "features.npz", features=FEATURES, labels=LABELS)
+    lists = {"train": ["cat"], "val": ["dog"], "test": ["fish"]}
+    (tmp_path / "split.json").write_text(json.dumps(lists))
+    assert load_feature_folder(tmp_path).splits == {
+        "train": ("cat",),
+        "validation": ("dog",),
+        "unseen": ("fish",),
+        "seen": ("cat", "dog"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"test": ["fish"}', "line 1: is not JSON"),
+        ('["fish"]', "must be an object of lists"),
+        ('{"test": "fish"}', "must be an object of lists"),
+        ('{"test": ["bird"]}', "1 classes that have no images: 'bird'"),
+    ],
+)
+def test_malformed_splits_are_refused(tmp_path, text, message):
+    np.savez(tmp_path / "features.npz", features=FEATURES, labels=LABELS)
+    (tmp_path / "split.json").write_text(text)
+    with pytest.raises(FileError, match=message):
+        load_feature_folder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"X": FEATURES}, r"needs the arrays 'features' and 'labels', but has 'X'"),
+        ({"features": FEATURES[0], "labels": LABELS}, r"Got shape \(3,\)"),
+        ({"features": FEATURES, "labels": LABELS[:3]}, "4 images, but there are 3"),
+        ({"features": FEATURES.astype(str), "labels": LABELS}, "must be numbers"),
+        ({"features": FEATURES, "labels": np.ones(4)}, "Got float64"),
+        (
+            {"features": FEATURES, "labels": [0, 1, 2, 3], "classes": ["a", "b"]},
+            "2 classes, from 0 to 1. Got 0 to 3",
+        ),
+        (
+            {"features": FEATURES, "labels": [b"\xff\xfe"] * 4},
+            "labels must be UTF-8 text",
+        ),
+    ],
+)
+def test_malformed_archives_are_refused(tmp_path, arrays, message):
+    np.savez(tmp_path / "features.npz", **arrays)
+    with pytest.raises(FileError, match=message):
+        load_feature_folder(tmp_path)
+
+
+def test_python_objects_are_never_loaded(tmp_path):
+    objects = np.array(LABELS, dtype=object)
+    np.savez(tmp_path / "features.npz", features=FEATURES, labels=objects)
+    with pytest.raises(
+        FileError, match=r"plain numbers and texts .Object arrays cannot"
+    ):
+        load_feature_folder(tmp_path)
+    np.save(tmp_path / "X.npy", objects)
+    with pytest.raises(
+        FileError, match=r"plain numbers and texts .Object arrays cannot"
+    ):
+        load_feature_folder(tmp_path / "X.npy")
+
+
+def test_damaged_files_are_refused(tmp_path):
+    path = tmp_path / "features.npz"
+    np.savez(path, features=FEATURES, labels=LABELS)
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(FileError, match="is damaged, or not a NumPy file"):
+        load_feature_folder(path)
+    path = tmp_path / "X.npy"
+    path.write_bytes(b"hello")
+    with pytest.raises(FileError, match="is damaged, or not a NumPy file"):
+        load_feature_folder(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("labels.txt", "cat\n\ncat\n", "line 2: the label is empty"),
+        ("labels.csv", "cat\ndog\ncat\n", "needs a column 'label'"),
+        ("labels.csv", "label,x\ncat,1\n,2\n", "line 3: the label is empty"),
+        ("notes.txt", "", "needs one file of labels.*Got none"),
+    ],
+)
+def test_malformed_label_files_are_refused(tmp_path, name, text, message):
+    np.save(tmp_path / "X.npy", FEATURES)
+    (tmp_path / name).write_text(text)
+    with pytest.raises(FileError, match=message):
+        load_feature_folder(tmp_path)
+
+
+def test_a_folder_must_have_one_source_of_features(tmp_path):
+    with pytest.raises(FileError, match="has no features"):
+        load_feature_folder(tmp_path)
+    np.save(tmp_path / "X.npy", FEATURES)
+    np.savez(tmp_path / "a.npz", features=FEATURES, labels=LABELS)
+    with pytest.raises(FileError, match=r"'a.npz', 'X.npy'; name the one"):
+        load_feature_folder(tmp_path)
+    (tmp_path / "b.txt").write_text("")
+    with pytest.raises(FileError, match=r"must be an \.npz or \.npy file"):
+        load_feature_folder(tmp_path / "b.txt")

@@ -1,0 +1,185 @@
+"""Newick trees: names, lengths of branches, and the fits that they weigh."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from command_line import call
+
+from phcle import PHCLE, DescriptiveContext, RelationalContext, load, read_contexts
+from phcle.errors import BackendError, FileError
+from phcle.tables import read_newick
+
+pytest.importorskip("newick", reason="the extra 'trees' is not installed")
+
+CATS = "((cat:1,lion:2)felid:3,(dog:1,wolf:1):4)carnivore;"
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """Write a Newick file."""
+
+    def write(text, name="t.nwk"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return tmp_path / name
+
+    return write
+
+
+def test_names_and_lengths_are_read(tree):
+    found = read_newick(tree(CATS))
+    assert found.lengths_by_edge == {
+        ("cat", "felid"): 1,
+        ("lion", "felid"): 2,
+        ("felid", "carnivore"): 3,
+        ("dog", "dog + wolf"): 1,
+        ("wolf", "dog + wolf"): 1,
+        ("dog + wolf", "carnivore"): 4,
+    }
+    assert found.leaves == ("cat", "lion", "dog", "wolf")
+
+
+def test_an_underscore_is_a_space_unless_it_is_quoted(tree):
+    found = read_newick(tree("(Felis_catus,'Canis_lupus')'top_1';"))
+    assert found.nodes == ("Felis catus", "top_1", "Canis_lupus")
+
+
+def test_quotes_comments_supports_and_several_trees_are_understood(tree):
+    text = "('the cat''s':1,b[&rate=2]:3)0.95:2[x];\n\n((c,d)100,(e)88)99;\n\n"
+    found = read_newick(tree(text, "t.tre"))
+    assert set(found.nodes) == {
+        *("the cat's", "b", "the cat's + b", "c", "d", "c + d", "e", "e + e"),
+        "c + e",
+    }
+    assert found.lengths is not None
+
+
+@pytest.mark.parametrize(
+    "text", ["((a,b),c);", "((a:2,b:2):2,c:2);", "((a:0,b:0):0,c:0);", "((a:2,b):2,c);"]
+)
+def test_lengths_that_say_nothing_are_left_out(tree, text):
+    assert read_newick(tree(text)).lengths is None
+
+
+def test_missing_zero_and_extreme_lengths_have_a_rule(tree):
+    found = read_newick(tree("((a:0,b:2)x:1,c:9000,(d:2,e)y:3);"))
+    found = {child: length for (child, _), length in found.lengths_by_edge.items()}
+    # The median of 1, 2, 2, 3 and 9000 is 2.
+    assert found == {"a": 0.02, "b": 2, "x": 1, "c": 200, "d": 2, "e": 2, "y": 3}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("((a,b);", "is not a tree in Newick notation"),
+        ("(a:1,b:x);", "is not a tree in Newick notation"),
+        ("(" * 5000 + "a" + ")" * 5000 + ";", "is not a tree in Newick notation"),
+        ("(a:1,b:-1);", "branch of 'b' has the length -1; lengths must be zero or"),
+        ("(a:1,b:inf);", "branch of 'b' has the length inf"),
+        ("(a:1,b:nan);", "branch of 'b' has the length nan"),
+        ("(a,,b);", "a leaf has no name"),
+        ("((a,b)x,(a,c)x);", "several nodes are called 'x', 'a'|'a', 'x'"),
+        ("a;", "no edge"),
+        ("", "no edge"),
+    ],
+)
+def test_bad_trees_are_refused(tree, text, message):
+    path = tree(text)
+    with pytest.raises(Exception, match=message) as caught:
+        read_newick(path)
+    assert str(path) in str(caught.value) or "'t'" in str(caught.value)
+
+
+def test_without_the_library_the_remedy_is_said(tree, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "newick", None)
+    with pytest.raises(BackendError, match=r"pip install 'phcle\[trees\]'"):
+        read_newick(tree(CATS))
+
+
+def with_values(hierarchy):
+    rng = np.random.default_rng(0)
+    labels = [f"x{i}" for i in range(24)]
+    values = rng.normal(size=(24, 3)) + np.repeat(rng.normal(size=(6, 3)), 4, axis=0)
+    table = DescriptiveContext("t", labels, ("a", "b", "c"), values)
+    model = PHCLE(dim=3, choose=False, completion="none", random_state=0)
+    return model.fit([hierarchy, table]).embedding_
+
+
+def newick_of(lengths):
+    """Four labels in each of six groups, in pairs of groups."""
+    length = iter(lengths)
+    groups = [
+        f"({','.join(f'x{4 * g + i}:{next(length)}' for i in range(4))})g{g}"
+        f":{next(length)}"
+        for g in range(6)
+    ]
+    pairs = [f"({groups[i]},{groups[i + 1]})p{i}:{next(length)}" for i in (0, 2, 4)]
+    return f"({','.join(pairs)})root;"
+
+
+def test_lengths_weigh_the_family_and_equal_ones_change_nothing(tree):
+    plain = [(f"x{i}", f"g{i // 4}") for i in range(24)]
+    edges = []
+    for pair in (0, 2, 4):
+        for g in (pair, pair + 1):
+            edges += [*plain[4 * g : 4 * g + 4], (f"g{g}", f"p{pair}")]
+        edges.append((f"p{pair}", "root"))
+    family = {"role": "family"}
+    without = with_values(RelationalContext.from_hierarchy(edges, **family))
+    equal = tree(newick_of([0.7] * 33))
+    same = with_values(RelationalContext.from_hierarchy(equal, **family))
+    order = [same.labels.index(x) for x in without.labels]
+    np.testing.assert_allclose(same.vectors[order], without.vectors, atol=1e-6)
+    # Two groups that are close to each other, and far from all others, are alike.
+    lengths = [1.0] * 33
+    lengths[4] = lengths[9] = 0.02
+    path = tree(newick_of(lengths), "near.nwk")
+    near = with_values(RelationalContext.from_hierarchy(path, **family))
+    nodes = {
+        x: dict(zip(y.columns, y.factor, strict=True))
+        for x, y in (("plain", without.contexts[0]), ("near", near.contexts[0]))
+    }
+    apart = {x: np.linalg.norm(y["g0"] - y["g1"]) for x, y in nodes.items()}
+    assert apart["near"] < 0.7 * apart["plain"]
+
+
+def test_lengths_are_stored_and_kept_when_labels_are_added(tree, tmp_path):
+    path = tree(newick_of(np.linspace(0.5, 2, 33)), "tree.nwk")
+    rows = [f"x{i},{i % 7},{i % 3}" for i in range(24)]
+    (tmp_path / "t.csv").write_text("\n".join(["label,a,b", *rows]) + "\n")
+    out, more = tmp_path / "t.phcle", tmp_path / "more.phcle"
+    options = ("--attributes", tmp_path / "t.csv", "--dim", 2, "--role", "family")
+    call("fit", "--hierarchy", path, *options, "--out", out, "--quiet")
+    stored = load(out).contexts[0].hierarchy
+    assert stored.lengths_by_edge == read_newick(path).lengths_by_edge
+    (tmp_path / "new.csv").write_text("child,parent\nnew,g2\n")
+    new = tree("(newer:3,newest:1)g3;", "new.nwk")
+    for file in (tmp_path / "new.csv", new):
+        call("add", out, "--hierarchy", f"tree={file}", "--out", more)
+        kept = load(more).contexts[0].hierarchy.lengths_by_edge
+        assert stored.lengths_by_edge.items() <= kept.items()
+    assert {"newer", "newest"} <= set(load(more).labels)
+
+
+def test_a_tree_in_a_folder_is_found(tree, tmp_path):
+    import phcle.tables
+
+    tree(CATS, "tree.nwk")
+    [file] = phcle.tables.guess_files([tmp_path]).files
+    assert file.kind == "hierarchy"
+    [context] = read_contexts(hierarchy=file.path)
+    assert context.name == "tree"
+    assert context.labels == ("cat", "lion", "dog", "wolf")
+    with pytest.raises(FileError, match=r"gone\.nwk: no such file"):
+        read_contexts(hierarchy=tmp_path / "gone.nwk")
+
+
+def test_forged_lengths_are_refused(tree):
+    from dataclasses import replace
+
+    from phcle.errors import ContextError
+
+    found = read_newick(tree(CATS))
+    for lengths in (found.lengths[:-1], found.lengths * 0, found.lengths + np.inf):
+        with pytest.raises(ContextError, match="lengths of the edges of 't' are"):
+            replace(found, lengths=lengths).check("t")
