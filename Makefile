@@ -102,7 +102,7 @@ $(VENV)/dev: $(VENV)/core paper/pyproject.toml
 	$(shell command -v python3.11 || echo $(PYTHON)) -m venv --clear .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check uv
 	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest --resolution lowest-direct \
-	  -e '.[frames,graphs]'
+	  -e '.[graphs]'
 	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest -c constraints.txt \
 	  hypothesis pytest pytest-xdist
 	touch $@

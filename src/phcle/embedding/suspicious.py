@@ -10,6 +10,7 @@ from scipy.special import stdtr
 from phcle.answers import Cell
 from phcle.arrays import Floats
 from phcle.contexts.descriptive.fields import Field
+from phcle.contexts.descriptive.sources import Cells
 from phcle.embedding.columns import TAIL, Table
 from phcle.embedding.complete import completable, warn_of_unpredicted
 from phcle.embedding.label_embedding import LabelEmbedding
@@ -58,7 +59,8 @@ def suspicious_cells(
     Returns
     -------
     list of Cell
-        The cells, the most suspicious first.
+        The cells, the most suspicious first. Before them stand those that were read as
+        unknown, such as a word among numbers; they have no chance.
 
     Examples
     --------
@@ -81,13 +83,34 @@ def suspicious_cells(
     asked = None if columns is None else list(columns)
     for title in asked or ():
         check_choice("a column", title, titles)
+    odd: list[Cell] = []
     scored: list[tuple[float, Cell]] = []
     for table in tables:
+        odd += [x for x in _odd(table) if asked is None or x.column in asked]
         if isinstance(table.stored, Predictions):
             for title, field in table.fields.items():
                 if asked is None or title in asked:
                     scored += _of_field(embedding, table, field, table.stored)
-    return [cell for _, cell in sorted(scored, key=lambda x: x[0])]
+    return odd + [cell for _, cell in sorted(scored, key=lambda x: x[0])]
+
+
+def _odd(table: Table) -> Iterator[Cell]:
+    """Cells that are not what their column is, and count as unknown, with a guess."""
+    embedding = table.embedding
+    source = getattr(table.context, "source", None)
+    for odd in source.odd if isinstance(source, Cells) else ():
+        if odd.label in embedding.row_of and odd.title in table.fields:
+            said = table.column(odd.title, np.array([embedding.row_of[odd.label]]))
+            yield said.cell(
+                0,
+                odd.label,
+                embedding.name_of(odd.label),
+                value=odd.text,
+                observed=True,
+                confidence=None,
+                expected=said.value_of(0),
+                why=odd.why,
+            )
 
 
 def _of_field(

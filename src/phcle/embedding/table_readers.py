@@ -24,6 +24,7 @@ from phcle.embedding.readers import (
     make_team,
     mixing_weights,
 )
+from phcle.embedding.shares import fill_shares
 from phcle.embedding.table_view import Regime, TableView
 
 Effort = Literal["full", "fast"]
@@ -227,6 +228,7 @@ def predict_table(
                     weights[at] = weight
                 _put_reasons(found, each.answers, number)
                 scored.append(_held(view, each))
+    fill_shares(view, found)
     return replace(found, mix=Mix(names, weights)), scored
 
 

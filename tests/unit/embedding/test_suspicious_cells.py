@@ -111,3 +111,17 @@ def test_known_values_are_listed_as_they_are_in_a_table_of_mixed_units(tmp_path)
     for cell in found:
         wanted = mixed[cell.column][contexts[1].labels.index(cell.label)]
         assert cell.value == pytest.approx(wanted)
+
+
+def test_a_word_among_numbers_comes_first_with_what_is_expected_there():
+    rng = np.random.default_rng(0)
+    first = rng.normal(size=60)
+    labels = [f"label{i}" for i in range(60)]
+    cells = {"x": [f"{x:.3f}" for x in first], "y": (2 * first).tolist()}
+    cells["x"][7] = "1xx19"
+    table = DescriptiveContext.from_cells(labels, cells, "table")
+    found = suspicious_cells(PHCLE().fit([table]).embedding_)[0]
+    assert (found.label, found.column, found.value) == ("label7", "x", "1xx19")
+    assert found.why == "is no number"
+    assert found.chance is None
+    assert found.expected == pytest.approx(first[7], abs=0.5)

@@ -141,6 +141,7 @@
     typeof value === "number" ? Phcle.number(value) : { true: "yes", false: "no" }[value] ?? String(value);
 
   function suspicious(cell) {
+    const odd = cell.chance === null; // read as unknown, such as a word among numbers
     const item = element(
       "li",
       { class: "gap", tabindex: "-1" },
@@ -164,7 +165,7 @@
       element(
         "div",
         { class: "gap-why quiet" },
-        element("span", {}, `chance of the known value: ${(100 * cell.chance).toPrecision(2)} %`),
+        element("span", {}, odd ? cell.why : `chance of the known value: ${(100 * cell.chance).toPrecision(2)} %`),
         ...(cell.low === null
           ? []
           : [element("span", {}, `interval: ${text(cell.low)} to ${text(cell.high)}`)]),
@@ -175,14 +176,14 @@
       element("div", { class: "gap-decide" }),
     );
     Object.assign(item.dataset, {
-      kind: "suspicious",
+      kind: odd ? "gap" : "suspicious",
       label: cell.label,
       name: cell.name,
       context: cell.context,
       column: cell.column,
       value: text(cell.expected),
       known: text(cell.value),
-      confidence: (1 - cell.chance).toFixed(4),
+      confidence: odd ? "" : (1 - cell.chance).toFixed(4),
     });
     draw(item);
     return item;
