@@ -53,7 +53,7 @@ lowest: .venv-lowest/done
 	  -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning \
 	  tests/unit/test_files.py tests/unit/test_options.py tests/unit/contexts \
 	  tests/unit/embedding tests/unit/test_estimator.py \
-	  tests/unit/solver/test_checkpoint.py tests/unit/cli/test_cli_add.py \
+	  tests/unit/model/test_checkpoint.py tests/unit/cli/test_cli_add.py \
 	  tests/unit/cli/test_cli_fit.py tests/unit/cli/test_cli_queries.py
 
 # Another 450 MB; one test needs it, and Java.

@@ -44,7 +44,7 @@ from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
 from phcle.contexts.alignment import align
 from phcle.contexts.base.context import Context
 from phcle.errors import PhcleWarning
-from phcle.solver.sweep import MajoriseSolver, State
+from phcle.model.sweep import MajoriseSolver, State
 
 STAGES = {
     "match labels": (phcle.estimator, "match_contexts"),

@@ -39,8 +39,8 @@ from phcle.contexts.base.context import Context
 from phcle.contexts.name_arrays import NameArray
 from phcle.contexts.terms import Penalties
 from phcle.errors import ConvergenceWarning
-from phcle.solver.problem import DeviceProblem, pose, values_and_gradient
-from phcle.solver.sweep import MajoriseSolver
+from phcle.model.problem import DeviceProblem, pose, values_and_gradient
+from phcle.model.sweep import MajoriseSolver
 
 BRANCHING = 4
 """Branches that one of the next level joins, on average."""

@@ -32,11 +32,11 @@ from phcle.contexts.alignment import align
 from phcle.contexts.relational.loss import softplus
 from phcle.contexts.terms import Penalties
 from phcle.datasets import load_imagenet1k
+from phcle.model.objective import objective_terms
+from phcle.model.problem import Problem, pose
+from phcle.model.settings import Setting
+from phcle.model.weights import equal_weights
 from phcle.options import OPTIONS
-from phcle.solver.objective import objective_terms
-from phcle.solver.problem import Problem, pose
-from phcle.solver.settings import Setting
-from phcle.solver.weights import equal_weights
 
 Floats = npt.NDArray[np.floating]
 

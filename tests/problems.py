@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from phcle import DescriptiveContext, RelationalContext
 from phcle.contexts import align
 from phcle.contexts.terms import Penalties
-from phcle.solver.problem import pose
+from phcle.model.problem import pose
 
 
 def random_contexts(rng, n_labels=6, *, sparse_tags=True):

@@ -87,7 +87,7 @@ def test_a_file_uses_public_names_alone(file):
         ("from phcle.cli import main", False),
         ("import numpy.linalg", False),
         ("monkeypatch.setattr('os.fsync', fail)", False),
-        ("import phcle.solver", True),
+        ("import phcle.model", True),
         ("from phcle import solver", True),
         ("from phcle.cli.app import app", True),
         ("from phcle.explorer import pages", True),

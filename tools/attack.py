@@ -133,7 +133,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def without_times(checkpoint: Path) -> bytes:
     """A checkpoint's numbers; refuses one that is not whole."""
     from phcle.files import read_sealed
-    from phcle.solver.checkpoint import FORMAT, VERSION
+    from phcle.model.checkpoint import FORMAT, VERSION
 
     about, tensors = read_sealed(checkpoint, FORMAT, VERSION, "is no checkpoint")
     for record in about["history"]:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from phcle.embedding.skill import completion_skill
     from phcle.embedding.suspicious import suspicious_cells
     from phcle.estimator import PHCLE
+    from phcle.model.context_help import context_help
+    from phcle.model.foldin import fold_in
     from phcle.quick_fit import fit
-    from phcle.solver.context_help import context_help
-    from phcle.solver.foldin import fold_in
     from phcle.tables.files import read_contexts
 
 __version__ = "0.1.0"
@@ -50,11 +50,11 @@ __getattr__ = lazy_names(
         "PHCLE": "phcle.estimator",
         "RelationalContext": "phcle.contexts",
         "completion_skill": "phcle.embedding.skill",
-        "context_help": "phcle.solver.context_help",
+        "context_help": "phcle.model.context_help",
         "datasets": "phcle.datasets",
         "errors": "phcle.errors",
         "fit": "phcle.quick_fit",
-        "fold_in": "phcle.solver.foldin",
+        "fold_in": "phcle.model.foldin",
         "load": "phcle.embedding",
         "read_contexts": "phcle.tables.files",
         "suspicious_cells": "phcle.embedding.suspicious",

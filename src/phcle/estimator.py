@@ -26,33 +26,33 @@ from phcle.errors import (
 )
 from phcle.files.atomic import only_writer
 from phcle.files.reading import naming
-from phcle.options import check_options
-from phcle.progress import counted_progress, fit_progress, staged_progress
-from phcle.sklearn_mixin import EstimatorOptions, documents_options
-from phcle.solver.checkpoint import (
+from phcle.model.checkpoint import (
     Checkpoint,
     library_versions,
     read_choice,
     without_times,
 )
-from phcle.solver.column_samples import samples_for
-from phcle.solver.foldin import fold_in
-from phcle.solver.folds import out_of_fold
-from phcle.solver.label_solve import solve_labels, solves_sample
-from phcle.solver.paper import PaperSolver
-from phcle.solver.problem import DeviceProblem, Problem, State
-from phcle.solver.setting_choice import SettingChoice
-from phcle.solver.settings import Chosen
-from phcle.solver.start import spread_ones, start_factors
-from phcle.solver.sweep import (
+from phcle.model.column_samples import samples_for
+from phcle.model.foldin import fold_in
+from phcle.model.folds import out_of_fold
+from phcle.model.label_solve import solve_labels, solves_sample
+from phcle.model.paper import PaperSolver
+from phcle.model.problem import DeviceProblem, Problem, State
+from phcle.model.setting_choice import SettingChoice
+from phcle.model.settings import Chosen
+from phcle.model.start import spread_ones, start_factors
+from phcle.model.sweep import (
     MajoriseSolver,
     SweepSolver,
     refuse_broken_algebra,
     run,
 )
-from phcle.solver.warm_factors import serves_as_start, warm_factors
-from phcle.solver.warm_start import WarmStart
-from phcle.solver.weights import nie_weights
+from phcle.model.warm_factors import serves_as_start, warm_factors
+from phcle.model.warm_start import WarmStart
+from phcle.model.weights import nie_weights
+from phcle.options import check_options
+from phcle.progress import counted_progress, fit_progress, staged_progress
+from phcle.sklearn_mixin import EstimatorOptions, documents_options
 from phcle.tables.files import ReadContexts
 from phcle.tables.matching import LabelMatch, warn_of_match
 from phcle.tables.sources import SourceFile

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from phcle.solver.problem import State
+    from phcle.model.problem import State
 
 
 DELAY = 0.3

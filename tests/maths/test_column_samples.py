@@ -8,7 +8,7 @@ from phcle.backends.protocol import choose_backend
 from phcle.contexts import align
 from phcle.contexts.relational.column_sampling import draw_columns
 from phcle.contexts.terms import Penalties
-from phcle.solver.problem import DeviceProblem, pose
+from phcle.model.problem import DeviceProblem, pose
 
 PENALTIES = Penalties(10.0, 3.0, 0.1, 10.0, 10.0)
 

@@ -15,12 +15,12 @@ from sklearn.linear_model import ElasticNet
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.backends.protocol import choose_backend
-from phcle.solver.objective import objective_terms
-from phcle.solver.paper import PaperSolver
-from phcle.solver.problem import DeviceProblem, State
-from phcle.solver.start import Factors, start_factors
-from phcle.solver.sweep import MajoriseSolver, run
-from phcle.solver.weights import equal_weights
+from phcle.model.objective import objective_terms
+from phcle.model.paper import PaperSolver
+from phcle.model.problem import DeviceProblem, State
+from phcle.model.start import Factors, start_factors
+from phcle.model.sweep import MajoriseSolver, run
+from phcle.model.weights import equal_weights
 
 
 def described(problem, factors):

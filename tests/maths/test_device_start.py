@@ -9,9 +9,9 @@ from problems import make_problem, random_contexts
 from phcle.backends.protocol import choose_backend
 from phcle.contexts.name_arrays import hash_names
 from phcle.contexts.relational.column_sampling import draw_strata
-from phcle.solver.keyed_normals import draw_on_device, normal_rows
-from phcle.solver.start import spectral, start_factors
-from phcle.solver.weights import equal_weights
+from phcle.model.keyed_normals import draw_on_device, normal_rows
+from phcle.model.start import spectral, start_factors
+from phcle.model.weights import equal_weights
 
 torch = pytest.importorskip("torch")
 from phcle.backends.torch_backend import TorchBackend  # noqa: E402
@@ -84,11 +84,11 @@ def test_a_sampled_fit_with_a_sampled_last_solve_comes_near_the_exact_one():
     exact = PHCLE(**options).fit(context)
     with (
         mock.patch.object(TorchBackend, "__init__", as_gpu(TorchBackend.__init__)),
-        mock.patch("phcle.solver.column_samples.GPU_EXACT_PAIRS", 1000),
-        mock.patch("phcle.solver.column_samples.GPU_SAMPLE", 80),
-        mock.patch("phcle.solver.column_samples.SHUFFLED", 100),
-        mock.patch("phcle.solver.label_solve.SOLVED_PAIRS", 1000),
-        mock.patch("phcle.solver.label_solve.SOLVED_COLUMNS", 150),
+        mock.patch("phcle.model.column_samples.GPU_EXACT_PAIRS", 1000),
+        mock.patch("phcle.model.column_samples.GPU_SAMPLE", 80),
+        mock.patch("phcle.model.column_samples.SHUFFLED", 100),
+        mock.patch("phcle.model.label_solve.SOLVED_PAIRS", 1000),
+        mock.patch("phcle.model.label_solve.SOLVED_COLUMNS", 150),
     ):
         sampled = PHCLE(**options).fit(context)
     run = sampled.embedding_.origin["run"]

@@ -10,11 +10,11 @@ from scipy.optimize import approx_fprime, minimize
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.contexts.terms import Curvature
-from phcle.solver.balance import balance
-from phcle.solver.label_solve import solve_labels
-from phcle.solver.objective import objective_terms
-from phcle.solver.problem import DeviceProblem, LabelRows, State
-from phcle.solver.weights import equal_weights, given_weights
+from phcle.model.balance import balance
+from phcle.model.label_solve import solve_labels
+from phcle.model.objective import objective_terms
+from phcle.model.problem import DeviceProblem, LabelRows, State
+from phcle.model.weights import equal_weights, given_weights
 
 NO_ROWS = None  # nodes are solved, so no update of rows is called
 

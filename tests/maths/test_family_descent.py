@@ -10,12 +10,12 @@ from problems import family_contexts, make_problem
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.backends.protocol import choose_backend
-from phcle.solver.objective import objective_terms
-from phcle.solver.paper import PaperSolver
-from phcle.solver.problem import DeviceProblem
-from phcle.solver.start import start_factors
-from phcle.solver.sweep import MajoriseSolver, run
-from phcle.solver.weights import equal_weights
+from phcle.model.objective import objective_terms
+from phcle.model.paper import PaperSolver
+from phcle.model.problem import DeviceProblem
+from phcle.model.start import start_factors
+from phcle.model.sweep import MajoriseSolver, run
+from phcle.model.weights import equal_weights
 
 
 def numpy_backend():

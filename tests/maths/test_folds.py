@@ -9,10 +9,10 @@ from phcle import DescriptiveContext, RelationalContext
 from phcle.backends.protocol import choose_backend
 from phcle.contexts import align
 from phcle.contexts.terms import Penalties
-from phcle.solver.folds import out_of_fold
-from phcle.solver.problem import DeviceProblem
-from phcle.solver.settings import Setting, pose_setting
-from phcle.solver.weights import equal_weights
+from phcle.model.folds import out_of_fold
+from phcle.model.problem import DeviceProblem
+from phcle.model.settings import Setting, pose_setting
+from phcle.model.weights import equal_weights
 
 N_LABELS, N_COLUMNS = 400, 40
 LABELS = tuple(f"label{i}" for i in range(N_LABELS))

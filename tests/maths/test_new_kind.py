@@ -14,7 +14,7 @@ from votes.fitted import FittedVotes
 
 from phcle import PHCLE, RelationalContext, fold_in, load
 from phcle.contexts.kinds import FITTED_KINDS
-from phcle.solver.problem import LabelRows
+from phcle.model.problem import LabelRows
 
 ROOT = Path(__file__).parents[2]
 TREE = [

@@ -9,9 +9,9 @@ from problems import make_problem, random_contexts
 from scipy.optimize import check_grad, minimize_scalar
 
 from phcle.contexts import align
-from phcle.solver.objective import objective_terms
-from phcle.solver.problem import DeviceProblem, values_and_gradient
-from phcle.solver.weights import equal_weights
+from phcle.model.objective import objective_terms
+from phcle.model.problem import DeviceProblem, values_and_gradient
+from phcle.model.weights import equal_weights
 
 
 def random_factors(problem, rng):

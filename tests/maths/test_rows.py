@@ -5,7 +5,7 @@ import numpy as np
 from phcle.backends.protocol import choose_backend
 from phcle.backends.row_blocks import split_rows
 from phcle.contexts.terms import Line, Local, View
-from phcle.solver.rows import update_rows
+from phcle.model.rows import update_rows
 
 STEEP = 1e4
 

@@ -37,7 +37,7 @@ def fit(monkeypatch):
     """Fit the tree; samples begin with this many columns."""
 
     def fitted(mode, dim, seed=0, drawn=16, **options):
-        monkeypatch.setattr("phcle.solver.column_samples.SAMPLE", drawn)
+        monkeypatch.setattr("phcle.model.column_samples.SAMPLE", drawn)
         options |= {"dim": dim, "mode": mode, "random_state": seed}
         model = PHCLE(**options, backend="numpy", choose=False, completion="none")
         return model.fit(tree())
@@ -47,7 +47,7 @@ def fit(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore:not converged")
 def test_a_resumed_fit_draws_the_samples_it_would_have_drawn(tmp_path, monkeypatch):
-    monkeypatch.setattr("phcle.solver.column_samples.SAMPLE", 24)
+    monkeypatch.setattr("phcle.model.column_samples.SAMPLE", 24)
     options = {"dim": 2, "mode": "sampled", "choose": False, "completion": "none"}
     options |= {"backend": "numpy", "tol": 0.0, "max_iter": 6}
 
@@ -66,7 +66,7 @@ def test_a_resumed_fit_draws_the_samples_it_would_have_drawn(tmp_path, monkeypat
 
 @pytest.mark.filterwarnings("ignore:not converged")
 def test_a_family_beside_sampled_counts(monkeypatch, backend_options):
-    monkeypatch.setattr("phcle.solver.column_samples.SAMPLE", 2)
+    monkeypatch.setattr("phcle.model.column_samples.SAMPLE", 2)
     edges = [(x, "felid") for x in ("cat", "lion", "lynx", "puma")]
     edges += [(x, "canid") for x in ("dog", "wolf", "fox")]
     edges += [("felid", "beast"), ("canid", "beast")]
@@ -113,7 +113,7 @@ def test_a_fit_that_cannot_settle_ends_before_the_rise_and_names_the_context(
 ):
     settled = fit("sampled", dim=2, seed=2, drawn=24)
     n_before = columns(settled).index(96.0)
-    monkeypatch.setattr("phcle.solver.sweep.MORE", 1)
+    monkeypatch.setattr("phcle.model.sweep.MORE", 1)
     message = f"after {n_before} sweeps; the loss of context 'tree' rises"
     with pytest.warns(ConvergenceWarning, match=message):
         ended = fit("sampled", dim=2, seed=2, drawn=24)
@@ -132,7 +132,7 @@ import multiprocessing, os, socket, sys
 import numpy as np
 import torch.distributed  # once, before processes are forked
 sys.path.insert(0, sys.argv[1])
-import phcle.solver.column_samples
+import phcle.model.column_samples
 from phcle import PHCLE
 from test_sampled_sweeps import columns, tree
 
@@ -141,7 +141,7 @@ def process(rank, size, port):
         where = dict(MASTER_ADDR="127.0.0.1", MASTER_PORT=port, LOCAL_WORLD_SIZE=size)
         run = dict(RANK=rank, WORLD_SIZE=size, LOCAL_RANK=rank, **where)
         os.environ.update({name: str(value) for name, value in run.items()})
-    phcle.solver.column_samples.SAMPLE = 24
+    phcle.model.column_samples.SAMPLE = 24
     options = dict(dim=2, mode="sampled", random_state=2, backend="numpy")
     model = PHCLE(**options, choose=False, completion="none").fit(tree())
     np.save(f"{sys.argv[2]}/columns{rank}of{size}.npy", columns(model))

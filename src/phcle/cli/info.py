@@ -34,7 +34,7 @@ def info(file: EmbeddingFile, as_json: Json = False) -> None:
 
 
 def _about_checkpoint(path: Path) -> dict[str, Any]:
-    from phcle.solver.checkpoint import VERSION, look_into
+    from phcle.model.checkpoint import VERSION, look_into
 
     found = look_into(path)
     return {"what": "checkpoint of a fit", **found, "format_version": VERSION}

@@ -5,7 +5,7 @@
 `embedding_atlas` writes the same map for Embedding Atlas. `table_files` writes tables
 as Markdown, CSV and JSON.
 
-Modules here may import `phcle.solver`, `phcle.embedding`,
+Modules here may import `phcle.model`, `phcle.embedding`,
 `phcle.contexts`, `phcle.files`, `phcle.errors`, and the scripts in `phcle.web`.
 """
 

@@ -14,12 +14,12 @@ from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.datasets import ImageNet1K
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.summary import summarise
+from phcle.model.foldin import fold_in
 from phcle.report.hierarchy_branches import branches_of
 from phcle.report.html_page import write_page
 from phcle.report.label_cards import N_ON_CARD, page_data
 from phcle.report.map_data import colourings
 from phcle.report.map_layout import lay_out
-from phcle.solver.foldin import fold_in
 
 RELATED = ("coffeepot", "Siberian husky", "accordion", "laptop", "lemon")
 """Labels whose neighbours are shown."""

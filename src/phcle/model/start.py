@@ -20,8 +20,8 @@ import numpy.typing as npt
 from phcle.arrays import Floats
 from phcle.backends.protocol import Array, Backend, choose_backend
 from phcle.errors import PhcleWarning
-from phcle.solver.keyed_normals import draw_on_device
-from phcle.solver.problem import Problem
+from phcle.model.keyed_normals import draw_on_device
+from phcle.model.problem import Problem
 
 NOISE = 0.01
 """Size of the seeded noise at the start. Without noise, dimensions where W and a factor

@@ -15,7 +15,7 @@ import numpy as np
 
 from phcle.backends.protocol import Array, Backend
 from phcle.contexts.terms import Curvature, LinearUpdate, Local
-from phcle.solver.problem import LabelRows
+from phcle.model.problem import LabelRows
 
 MOST_TURNS = 20
 """Most Newton steps. Four to eight are usual."""

@@ -15,8 +15,8 @@ from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.terms import Curvature, View
 from phcle.errors import OptionError
-from phcle.solver.problem import DeviceProblem, State, values_and_gradient
-from phcle.solver.sweep import Reweigh, SweepSolver
+from phcle.model.problem import DeviceProblem, State, values_and_gradient
+from phcle.model.sweep import Reweigh, SweepSolver
 
 HALVINGS = 30
 """Most halvings of a step that does not lower the objective. Few steps need one."""

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from phcle.solver.settings import NOISE, Setting
-from phcle.solver.trials import Trials
+from phcle.model.settings import NOISE, Setting
+from phcle.model.trials import Trials
 
 Errors = Mapping[str, npt.NDArray[np.float64]]
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from phcle.solver.settings import Chosen, Setting, Trial, longest_useful
-from phcle.solver.trials import FEWEST_CELLS, Question, Trials, open_roles
+from phcle.model.settings import Chosen, Setting, Trial, longest_useful
+from phcle.model.trials import FEWEST_CELLS, Question, Trials, open_roles
 
 SHRINKAGES = (0.1, 0.8)
 """Shrinkages to try beside the first one. Each table gets its own best."""

@@ -12,14 +12,14 @@ from phcle.backends.protocol import Backend
 from phcle.contexts.alignment import Aligned
 from phcle.contexts.terms import Penalties
 from phcle.errors import PhcleWarning
+from phcle.model.choosing import choose
+from phcle.model.problem import Problem
+from phcle.model.settings import Chosen, Setting, longest_useful, pose_setting
+from phcle.model.trials import Question
+from phcle.model.useful_weights import useful_weights
+from phcle.model.warm_start import WarmStart
+from phcle.model.weights import equal_weights, given_weights, shared_weights
 from phcle.progress import counted_progress
-from phcle.solver.choosing import choose
-from phcle.solver.problem import Problem
-from phcle.solver.settings import Chosen, Setting, longest_useful, pose_setting
-from phcle.solver.trials import Question
-from phcle.solver.useful_weights import useful_weights
-from phcle.solver.warm_start import WarmStart
-from phcle.solver.weights import equal_weights, given_weights, shared_weights
 
 MOST_TRIALS = 5
 """Settings that are tried at most, for the progress bar."""

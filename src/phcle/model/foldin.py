@@ -18,8 +18,8 @@ from phcle.contexts.base.context import Context
 from phcle.contexts.terms import Penalties
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, NumericalError, did_you_mean, some
-from phcle.solver.label_solve import TOO_LARGE, solve_labels
-from phcle.solver.problem import Problem
+from phcle.model.label_solve import TOO_LARGE, solve_labels
+from phcle.model.problem import Problem
 from phcle.tables.files import ReadContexts
 
 PRECISE_UP_TO = 10**7

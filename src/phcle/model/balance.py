@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from phcle.backends.protocol import Array
-from phcle.solver.problem import DeviceProblem, State
+from phcle.model.problem import DeviceProblem, State
 
 REGULAR = 1e-8
 """A Gram matrix is inverted if its smallest eigenvalue is above this share of the

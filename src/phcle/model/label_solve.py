@@ -17,10 +17,10 @@ import numpy.typing as npt
 from phcle.backends.protocol import Array, Backend
 from phcle.contexts.terms import Sample
 from phcle.errors import NumericalError, some
-from phcle.solver.column_samples import ColumnSamples
-from phcle.solver.joint_solve import solve_jointly
-from phcle.solver.problem import LabelRows, Problem, penalty_terms
-from phcle.solver.rows import solve_rows
+from phcle.model.column_samples import ColumnSamples
+from phcle.model.joint_solve import solve_jointly
+from phcle.model.problem import LabelRows, Problem, penalty_terms
+from phcle.model.rows import solve_rows
 
 Floats = npt.NDArray[np.floating[Any]]
 

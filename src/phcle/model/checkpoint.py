@@ -27,9 +27,9 @@ import scipy.sparse as sp
 from phcle.errors import FileError, PhcleWarning
 from phcle.files.atomic import check_can_write
 from phcle.files.container import read_sealed, write_sealed
+from phcle.model.problem import Problem, State
+from phcle.model.start import Factors
 from phcle.options import DEFAULTS, OPTIONS
-from phcle.solver.problem import Problem, State
-from phcle.solver.start import Factors
 
 FORMAT, VERSION = "phcle.checkpoint", 2
 FOREIGN = "is not a checkpoint of a fit."

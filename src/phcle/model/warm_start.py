@@ -20,10 +20,10 @@ from phcle.contexts.labels import index_of
 from phcle.embedding import load
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, OptionError, some
+from phcle.model.problem import Problem
+from phcle.model.settings import Chosen, Setting, longest_useful
+from phcle.model.trials import open_roles
 from phcle.options import DEFAULTS, OPTIONS
-from phcle.solver.problem import Problem
-from phcle.solver.settings import Chosen, Setting, longest_useful
-from phcle.solver.trials import open_roles
 
 Pose = Callable[[Aligned, Chosen], tuple[Problem, Chosen]]
 

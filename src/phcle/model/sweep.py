@@ -19,11 +19,11 @@ from phcle.backends.protocol import Array
 from phcle.backends.row_blocks import Block
 from phcle.contexts.terms import Sample, View
 from phcle.errors import NumericalError, some
-from phcle.solver.balance import balance
-from phcle.solver.column_samples import ColumnSamples
-from phcle.solver.problem import DeviceProblem, State, values_and_gradient
-from phcle.solver.rows import row_values, update_rows
-from phcle.solver.start import Factors
+from phcle.model.balance import balance
+from phcle.model.column_samples import ColumnSamples
+from phcle.model.problem import DeviceProblem, State, values_and_gradient
+from phcle.model.rows import row_values, update_rows
+from phcle.model.start import Factors
 
 Reweigh = Callable[[Mapping[str, float], Mapping[str, float]], dict[str, float]]
 """Computes new weights from weighted losses above the floor and present weights."""

@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from phcle.errors import OptionError, did_you_mean, some
+from phcle.model.problem import Problem
 from phcle.options import LARGEST, is_amount, shortened
-from phcle.solver.problem import Problem
 
 BACKGROUND = 0.02
 """Weight of counts beside a family of the same hierarchy, as a share. It keeps labels

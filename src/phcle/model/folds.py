@@ -22,10 +22,10 @@ from phcle.contexts.base.fitted_context import FittedContext
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.labels import index_of
 from phcle.embedding.held_out import HeldOut, HeldTags
-from phcle.solver.label_solve import solve_labels
-from phcle.solver.problem import DeviceProblem, Problem, State
-from phcle.solver.start import start_factors
-from phcle.solver.sweep import MajoriseSolver, run
+from phcle.model.label_solve import solve_labels
+from phcle.model.problem import DeviceProblem, Problem, State
+from phcle.model.start import start_factors
+from phcle.model.sweep import MajoriseSolver, run
 
 FOLDS = 4
 """Parts of the known cells, and of the labels. Each costs a short fit."""

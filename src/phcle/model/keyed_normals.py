@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from phcle.backends.protocol import Array, Backend
 from phcle.contexts.name_arrays import hash_names
-from phcle.solver.problem import Problem
+from phcle.model.problem import Problem
 
 DRAWN_AT_ONCE = 1 << 26
 """Numbers drawn at once: a few arrays of 512 MB."""

@@ -11,7 +11,7 @@ from phcle.contexts.base.context import Context
 from phcle.contexts.terms import Penalties
 from phcle.errors import some
 from phcle.files.json_toml import of_types
-from phcle.solver.problem import Problem, pose
+from phcle.model.problem import Problem, pose
 
 NOISE = 1.6
 """Shrinkage of a table that no setting predicts: its factor becomes zero."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from phcle.solver.left_out import CERTAIN, LeaveOneOut, LeftOut
-from phcle.solver.settings import Setting
-from phcle.solver.trials import FEWEST_CELLS, Question, Trials
-from phcle.solver.weights import BACKGROUND
+from phcle.model.left_out import CERTAIN, LeaveOneOut, LeftOut
+from phcle.model.settings import Setting
+from phcle.model.trials import FEWEST_CELLS, Question, Trials
+from phcle.model.weights import BACKGROUND
 
 HARMFUL = 0.1
 """Share of its weight that a table keeps if it makes the others worse. At nothing, its

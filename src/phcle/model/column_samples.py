@@ -14,7 +14,7 @@ from phcle.contexts.relational.column_sampling import (
     draw_strata,
 )
 from phcle.contexts.terms import Sample
-from phcle.solver.problem import DeviceProblem, Problem
+from phcle.model.problem import DeviceProblem, Problem
 
 Floats = npt.NDArray[np.floating]
 

@@ -15,11 +15,11 @@ from phcle.backends.protocol import choose_backend
 from phcle.contexts.alignment import Aligned
 from phcle.contexts.terms import Penalties
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.solver.left_out import VISIBLE, LeaveOneOut, LeftOut
-from phcle.solver.problem import Problem
-from phcle.solver.settings import Setting
-from phcle.solver.trials import FEWEST_CELLS, Question, Trials
-from phcle.solver.weights import equal_weights
+from phcle.model.left_out import VISIBLE, LeaveOneOut, LeftOut
+from phcle.model.problem import Problem
+from phcle.model.settings import Setting
+from phcle.model.trials import FEWEST_CELLS, Question, Trials
+from phcle.model.weights import equal_weights
 
 
 def context_help(

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 import array_api_compat.numpy as xp
 
 from phcle.arrays import AnyFloats
-from phcle.solver.problem import Problem, penalty_terms
+from phcle.model.problem import Problem, penalty_terms
 
 
 def objective_terms(

@@ -17,9 +17,9 @@ from phcle.arrays import Flags, Floats
 from phcle.backends.protocol import Backend
 from phcle.contexts.labels import index_of
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.solver.label_solve import solve_labels
-from phcle.solver.problem import Problem
-from phcle.solver.start import NOISE, Factors, draw_for_all
+from phcle.model.label_solve import solve_labels
+from phcle.model.problem import Problem
+from phcle.model.start import NOISE, Factors, draw_for_all
 
 DEAD = 1e-3
 """A dimension is dead if its part of all products is below this share of the largest.

@@ -21,9 +21,9 @@ from phcle.contexts.base.fitted_context import FittedContext
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.labels import some_names
 from phcle.contexts.terms import Penalties
-from phcle.solver.folds import HiddenCells, cold_fit, hide_cells
-from phcle.solver.problem import DeviceProblem, Problem
-from phcle.solver.settings import NOISE, Setting, Trial, in_roles, longest_useful
+from phcle.model.folds import HiddenCells, cold_fit, hide_cells
+from phcle.model.problem import DeviceProblem, Problem
+from phcle.model.settings import NOISE, Setting, Trial, in_roles, longest_useful
 
 SHARE = 0.1
 """Share of the known cells that is hidden. The rest must suffice to learn from."""
