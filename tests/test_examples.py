@@ -9,7 +9,14 @@ import os
 from pathlib import Path
 
 import pytest
-from run_examples import Block, ExampleError, blocks_of, compare, run_page
+from run_examples import (
+    Block,
+    ExampleError,
+    blocks_of,
+    compare,
+    run_and_report,
+    run_page,
+)
 
 ROOT = Path(__file__).parents[1]
 SOURCES = (ROOT / "src", ROOT / "paper" / "src")
@@ -62,6 +69,16 @@ def test_output_that_differs_from_the_page_is_refused():
     for other in ("cat 0.60 of 1,000\n x end", "dog 0.50 of 1,000\n x end", ""):
         with pytest.raises(ExampleError, match="output differs"):
             compare(block, other)
+
+
+def test_an_output_that_differs_can_be_written_to_the_page(tmp_path):
+    page, text = (
+        tmp_path / "page.md",
+        "```python\nprint({0})\n```\n\n```text\n{1}\n```\n",
+    )
+    page.write_text(text.format(7, "...") + "\n" + text.format("7, 8", "7 9"))
+    run_and_report(page, everything=False, write=True)
+    assert page.read_text() == text.format(7, "...") + "\n" + text.format("7, 8", "7 8")
 
 
 def test_a_block_that_fails_is_refused_with_its_line(tmp_path):
