@@ -30,7 +30,6 @@ MOST_NOT_RUN = 3  # blocks per page
 # Pages with commands that take minutes, or with data that does not ship with phcle.
 MAY_NOT_RUN = (
     "benchmarks/README.md",
-    "docs/contributing.md",  # quotes tests/votes, as test_new_kind.py checks
     "docs/performance.md",
 )
 # Examples that need a library which not every Python here has.
