@@ -15,7 +15,7 @@ from conftest import make_backend
 
 import phcle
 
-# What docs/guarantees.md promises between back ends and numbers of threads, in float32.
+# What docs/promises.md promises between back ends and numbers of threads, in float32.
 VECTORS, OBJECTIVE, NEIGHBOURS = 5e-2, 1e-5, 0.99
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 FIT = """

@@ -1,6 +1,6 @@
 """Run the examples of documentation pages and compare their output.
 
-    python tools/run_examples.py [--all] [--write] docs/quickstart.md README.md
+    python tools/run_examples.py [--write] docs/quickstart.md README.md
 
 The `python` and `sh` blocks of a page run in order, in one temporary folder. The Python
 blocks of a page share their variables. A `text` block directly after a block is its
@@ -10,7 +10,7 @@ A comment that readers do not see marks a block that cannot run everywhere:
 
     <!-- not run: needs a GPU -->
 
-`--all` runs these blocks too. `--write` puts the real output into the page wherever it
+`--write` puts the real output into the page wherever it
 differs, so look at the difference before you commit it.
 """
 
@@ -107,7 +107,6 @@ def run_page(
     page: Path,
     folder: Path,
     *,
-    everything: bool = False,
     check: Callable[[Block, str], None] = compare,
 ) -> Iterator[tuple[Block, float]]:
     """Run the blocks of a page in the folder and yield each with its seconds."""
@@ -116,7 +115,7 @@ def run_page(
     (folder / EXAMPLES.name).symlink_to(EXAMPLES)
     with contextlib.chdir(folder):
         for block in blocks_of(page):
-            if not (block.runs or (everything and block.language in RUN)):
+            if not block.runs:
                 continue
             began = time.perf_counter()
             if block.language == "python":
@@ -213,7 +212,7 @@ def _environment(folder: Path) -> dict[str, str]:
     return {**os.environ, "PATH": path, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
 
 
-def run_and_report(page: Path, everything: bool, write: bool) -> None:
+def run_and_report(page: Path, write: bool) -> None:
     """Run a page in a folder of its own; print the seconds of its blocks."""
     printed: list[tuple[Block, str]] = []
 
@@ -222,8 +221,7 @@ def run_and_report(page: Path, everything: bool, write: bool) -> None:
 
     check = keep if write else compare
     with tempfile.TemporaryDirectory() as name:
-        ran = run_page(page, Path(name), everything=everything, check=check)
-        for block, seconds in ran:
+        for block, seconds in run_page(page, Path(name), check=check):
             print(f"{block.place:32} {block.language:8} {seconds:6.1f} s")
     if write:
         write_outputs(page, printed)
@@ -233,11 +231,10 @@ def main() -> None:
     """Run the named pages."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("pages", nargs="+", type=Path)
-    parser.add_argument("--all", action="store_true", help="run every block")
     parser.add_argument("--write", action="store_true", help="correct the pages")
     given = parser.parse_args()
     for page in given.pages:
-        run_and_report(page.resolve(), given.all, given.write)
+        run_and_report(page.resolve(), given.write)
 
 
 if __name__ == "__main__":
