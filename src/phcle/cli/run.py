@@ -122,9 +122,12 @@ def _usage_line(error: Any) -> str:
     """Say what is wrong with the words of a command, and where to look."""
     text = " ".join(error.format_message().split())
     text = text[:1].lower() + text[1:].removesuffix(".")
-    name = str(getattr(error, "option_name", "")).lstrip("-").replace("-", "_")
-    if name in DEFAULTS:
-        text += f"; give it as --set {name}=VALUE"
+    flag = str(getattr(error, "option_name", ""))
+    name = flag.lstrip("-").replace("-", "_")
+    if name in DEFAULTS and text.startswith("no such"):
+        text = f"no such option: {flag}; give it as --set {name}=VALUE"
+    elif flag == "--config":
+        text = "--config stands before the command: phcle --config run.toml fit"
     end = "" if text.endswith("?") else "."
     where = "" if error.ctx is None else f" See: {error.ctx.command_path} --help"
     return f"{text}{end}{where}"
