@@ -38,14 +38,16 @@ OLD = b"what was there before\n" * 400
 CHECKPOINT = "fit.ckpt"
 N_LEAVES = 60
 
-FIT = "fit --hierarchy ../tree.csv --attributes ../looks.csv --backend numpy --quiet"
-SAVING = f"{FIT} --dim 8 --tol 0 --checkpoint {CHECKPOINT} --checkpoint-every 0"
+FIT = (
+    "fit --hierarchy ../tree.csv --attributes ../looks.csv --quiet --set backend=numpy"
+)
+SAVING = f"{FIT} --dim 8 --set tol=0 --checkpoint {CHECKPOINT} --checkpoint-every 0"
 LEARNED = "../labels.phcle"
 WRITING = {
-    "fit": f"{SAVING} --max-iter 12 --out out.phcle",
+    "fit": f"{SAVING} --set max_iter=12 --out out.phcle",
     "add": f"add {LEARNED} --hierarchy ../new.csv --out more.phcle",
     "export": f"export {LEARNED} --out labels.vec",
-    "map": f"map {LEARNED} --features ../features.npz --out pictures.map",
+    "map": f"understand {LEARNED} --features ../features.npz --learn pictures.map",
     "clusters": f"clusters {LEARNED} --count 4 --out clusters.png",
     "report": f"report {LEARNED} --out page",
 }
@@ -208,7 +210,7 @@ def hangup(folder: Path, rng: random.Random, counts: Counter[str]) -> Iterator[s
     """The terminal closes, the user presses Ctrl-C, or the system shuts down."""
     codes = {signal.SIGHUP: 129, signal.SIGINT: 130, signal.SIGTERM: 143}
     sent, code = rng.choice(list(codes.items()))
-    process = start(folder, f"{SAVING} --max-iter 100000 --out out.phcle")
+    process = start(folder, f"{SAVING} --set max_iter=100000 --out out.phcle")
     while not (folder / CHECKPOINT).exists() and process.poll() is None:
         time.sleep(0.01)
     time.sleep(rng.uniform(0, 1))
