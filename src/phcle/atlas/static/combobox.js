@@ -1,0 +1,131 @@
+// An input with a list of suggestions, usable with the keyboard.
+//
+//   Phcle.combobox(id, {find, show, take, input, placeholder, none, name, note})
+//
+// find(typed) returns items or a promise of them; show(item) returns an item's content;
+// take(item) is called with the chosen item. `input` is an existing input element.
+// note(items) returns a text to stand above them, or "".
+// Returns {whole, box, close()}. Text is inserted as text, never as HTML.
+(function (root) {
+  "use strict";
+  const Phcle = (root.Phcle = root.Phcle || {});
+
+  Phcle.combobox = function (id, options) {
+    const box = options.input || Phcle.element("input", { type: "search", id: id });
+    const attributes = {
+      role: "combobox",
+      "aria-expanded": "false",
+      "aria-autocomplete": "list",
+      "aria-controls": `${id}-found`,
+      autocomplete: "off",
+      placeholder: options.placeholder || "",
+    };
+    for (const [key, value] of Object.entries(attributes)) box.setAttribute(key, value);
+    const list = Phcle.element("ul", {
+      id: `${id}-found`,
+      role: "listbox",
+      "aria-label": options.name || "Labels found",
+      class: "map-found",
+      hidden: "",
+    });
+    let found = [];
+    let active = -1;
+    let asked = 0;
+    let is_waiting = false; // for an answer to what is typed now
+    let takes_first = false; // Enter was pressed meanwhile
+
+    function close() {
+      list.hidden = true;
+      box.setAttribute("aria-expanded", "false");
+      box.removeAttribute("aria-activedescendant");
+    }
+
+    function highlight() {
+      list.querySelectorAll("li:not(.map-none)").forEach((item, i) => {
+        item.setAttribute("aria-selected", String(i === active));
+        if (i === active) item.scrollIntoView({ block: "nearest" });
+      });
+      if (active < 0) box.removeAttribute("aria-activedescendant");
+      else box.setAttribute("aria-activedescendant", `${list.id}-${active}`);
+    }
+
+    function take(i) {
+      const item = found[i];
+      if (item === undefined) return;
+      close();
+      asked += 1; // ignore an answer that is still pending
+      is_waiting = takes_first = false;
+      options.take(item, box);
+    }
+
+    function draw(typed) {
+      active = found.length ? 0 : -1;
+      list.replaceChildren(
+        ...found.map((item, i) => {
+          const id_of = { role: "option", id: `${list.id}-${i}` };
+          const option = Phcle.element("li", id_of, ...options.show(item));
+          option.title = option.textContent;
+          // Not "click": by then the input has lost focus and closed the list.
+          option.addEventListener("pointerdown", (event) => {
+            event.preventDefault();
+            take(i);
+          });
+          return option;
+        }),
+      );
+      const none = { class: "map-none", role: "option", "aria-disabled": "true" };
+      if (typed.trim() && !found.length) {
+        list.append(Phcle.element("li", none, options.none || "no such label"));
+      }
+      const note = found.length && options.note ? options.note(found) : "";
+      if (note) list.prepend(Phcle.element("li", none, note));
+      list.hidden = !list.children.length;
+      box.setAttribute("aria-expanded", String(!list.hidden));
+      highlight();
+    }
+
+    function suggest() {
+      asked += 1;
+      takes_first = false;
+      const mine = asked;
+      const typed = box.value;
+      const answer = options.find(typed);
+      const shown = (items) => {
+        if (mine !== asked) return; // the text has changed since
+        const is_taken = takes_first;
+        is_waiting = takes_first = false;
+        found = items;
+        draw(typed);
+        if (is_taken && found.length) take(0);
+        else if (is_taken && box.form) box.form.requestSubmit();
+      };
+      is_waiting = answer instanceof Promise;
+      if (is_waiting) answer.then(shown, () => shown([]));
+      else shown(answer);
+    }
+
+    box.addEventListener("input", suggest);
+    box.addEventListener("blur", close);
+    box.addEventListener("keydown", (event) => {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (step && found.length && !list.hidden) {
+        event.preventDefault();
+        active = (active + step + found.length) % found.length;
+        highlight();
+      } else if (event.key === "Enter" && is_waiting && !event.isComposing) {
+        // The list, if any, belongs to an earlier text: wait for the one that is typed.
+        event.preventDefault();
+        takes_first = true;
+      } else if (event.key === "Enter" && !list.hidden) {
+        event.preventDefault();
+        take(active);
+      } else if (event.key === "Escape") {
+        close();
+      }
+    });
+    const whole = options.input
+      ? list
+      : Phcle.element("div", { class: "map-search" }, box, list);
+    return { whole: whole, box: box, list: list, close: close };
+  };
+})(window);
