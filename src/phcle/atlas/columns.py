@@ -115,7 +115,7 @@ def _columns_of_table(
     """The columns of one table: what they hold, and how well they are predicted."""
     context, stored = table.context, table.stored
     known = known_fields(context, table.embedding.labels)
-    is_described = known.any(axis=1)
+    is_described = np.asarray(known.any(axis=1))
     found = []
     for number, field in enumerate(context.fields):
         if field.kind == "tag":
@@ -124,11 +124,11 @@ def _columns_of_table(
         is_predicted = gaps & (context.weight > 0)
         readers: list[dict[str, Any]] = []
         if isinstance(stored, Predictions):
-            said = stored.step[:, number]
-            if field.kind != "number":
-                said = stored.shares[:, field.at.start]
+            said: AnyFloats = stored.shares[:, field.at.start]
+            if field.kind == "number":
+                said = stored.step[:, number]
             is_predicted &= ~np.isnan(said)
-            share = float(is_described[gaps].mean()) if gaps.any() else 1.0
+            share = is_described[gaps].mean() if gaps.any() else 1.0
             weights = np.array([share, 1 - share]) @ stored.mix.weights[:, number]
             readers = [
                 {"name": name, "weight": float(weight)}

@@ -37,7 +37,7 @@ FROM_MAP = 50
 than those of a new map, which is narrow at first. The divergence of 4,000 planted
 labels is 1.33 after 50 and 1.31 after 100."""
 
-EXAGGERATION = 12
+EXAGGERATION = 12.0
 """Factor of the attraction in the early iterations, the default of both."""
 
 SMALL, WIDE = 1e-4, 30.0
@@ -189,9 +189,9 @@ def _arrange(
     if table is None or table.rows.shape[1] < k:
         table = Search(units).neighbour_table(k)
     near = Neighbours(table.rows[:, :k], table.cosines[:, :k])
-    phases = [(EARLY, EXAGGERATION, 0.5), (LATE, 1, 0.8)]
+    phases = [(EARLY, EXAGGERATION, 0.5), (LATE, 1.0, 0.8)]
     if begin is not None:
-        phases = [(FROM_MAP, 1, 0.8)]
+        phases = [(FROM_MAP, 1.0, 0.8)]
     places = _by_open_tsne(near, start, perplexity, seed, jobs, progress, phases)
     return places, "t-SNE (openTSNE)"
 

@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from phcle.answers import WrittenReport
+from phcle.answers import Explanation, WrittenReport, as_json
 from phcle.atlas import pages
 from phcle.atlas.addresses import Addresses
 from phcle.atlas.columns import column_of, columns_of, hierarchy_lists, tags_of
@@ -41,13 +41,20 @@ MOST_LETTERS = 3_200_000
 MOST_CARDS = 5_000
 """Labels with a card of their own."""
 
-MOST_EXPLAINED = 1_000
-"""Labels whose nearest are explained: an explanation takes some milliseconds."""
+MOST_EXPLAINED = 300
+"""Labels up to which the nearest are explained, which takes some ten milliseconds each.
+For more, the page names what labels share."""
 
-N_EXPLAINED = 3
-"""Nearest labels that are explained."""
+N_EXPLAINED, N_COLUMNS = 3, 5
+"""Nearest labels that are explained, and columns named in each group of reasons."""
 
-MOST_NODES = 300
+MOST_SHARED = 6
+"""Common ancestors of two labels that are named."""
+
+DIGITS = 5
+"""Significant digits of numbers on cards; known values keep all."""
+
+MOST_NODES = 100
 """Nodes with a page of their own, the largest ones."""
 
 AT_ONCE = 100
@@ -109,10 +116,7 @@ def write_report(
     WrittenReport
         The file written, and what it left out.
     """
-    made = _Report(_opened(embedding, title, file), progress)
-    n_left_out = len(embedding) - len(made.opened.embedding)
-    if n_left_out:
-        made.left_out.append(f"{n_left_out:,} labels")
+    made = _Report(_opened(embedding, title, file), len(embedding), progress)
     make_folder(path.parent)
     answers = made.answers(path.resolve().parent)
     with write_whole(path) as temporary:
@@ -140,7 +144,8 @@ def notebook_frame(embedding: LabelEmbedding, title: str = "Label embedding") ->
     str
         HTML: a frame that can neither read the notebook nor load anything.
     """
-    made = _Report(_opened(embedding, title, None), lambda stage, done, total: None)
+    opened = _opened(embedding, title, None)
+    made = _Report(opened, len(embedding), lambda stage, done, total: None)
     page = filled_page(made.answers(), title)
     return (
         f'<iframe title="{escape(title)}" srcdoc="{escape(page)}" width="100%" '
@@ -270,9 +275,13 @@ class _Room:
 class _Report:
     """Collects the answers that a report holds."""
 
-    def __init__(self, opened: Opened, progress: Progress) -> None:
+    def __init__(self, opened: Opened, n_whole: int, progress: Progress) -> None:
         self.opened, self.progress = opened, progress
         self.left_out: list[str] = []
+        if n_whole > len(opened.embedding):
+            self.left_out.append(f"{n_whole - len(opened.embedding):,} labels")
+        # Reasons of predictions name any labels, so a sample has no cards.
+        self.n_cards = MOST_CARDS if n_whole == len(opened.embedding) else 0
 
     def answers(self, folder: Path | None = None) -> Answers:
         """All answers; pictures are shown if they lie in the folder of the report."""
@@ -284,7 +293,7 @@ class _Report:
         answers: Answers = {
             "/api/map": {"[]": label_map},
             "/api/hierarchy": {"[]": hierarchy_lists(opened)},
-            "/api/suspicious": {"[]": pages.suspicions(opened)},
+            "/api/suspicious": {"[]": pages.suspicions(opened)} if self.n_cards else {},
             **self._columns(),
             "/api/shared": {},
         }
@@ -337,7 +346,7 @@ class _Report:
         opened, room = self.opened, _Room()
         embedding = opened.embedding
         addresses = Addresses(opened)
-        labels = embedding.labels[:MOST_CARDS]
+        labels = embedding.labels[: self.n_cards]
         cards: dict[str, Any] = {}
         reasons: dict[str, Any] = {}
         for start in range(0, len(labels), AT_ONCE):
@@ -354,10 +363,11 @@ class _Report:
                     for context, title, picture in addresses.pictures_of(label)
                     if (src := _beside(picture, folder)) is not None
                 ]
-                if embedding.contexts and start < MOST_EXPLAINED:
+                if embedding.contexts and len(embedding) <= MOST_EXPLAINED:
                     for near in page["neighbours"][:N_EXPLAINED]:
-                        said = embedding.explain(label, near["label"], 5)
-                        why[_key(label, near["label"])] = said.to_dict()
+                        said = embedding.explain(label, near["label"], N_COLUMNS)
+                        why[_key(label, near["label"])] = _why(said)
+            made, why = _rounded(made), _rounded(why)
             if not room.takes([made, why]):
                 break
             cards |= made
@@ -379,6 +389,27 @@ class _Report:
         sizes = {node: len(self.opened.rows_below(node)) for node in inner}
         largest = sorted(sizes, key=lambda node: -sizes[node])[:MOST_NODES]
         return {_key(x): pages.node_page(self.opened, x) for x in largest}
+
+
+def _why(said: Explanation) -> dict[str, Any]:
+    """An explanation as the page draws it."""
+    parts = [
+        {"context": x.context, "part": x.part, "shared": x.shared[:MOST_SHARED]}
+        for x in said.parts
+    ]
+    whole = said.to_dict()
+    return {**whole, "parts": [as_json(x) for x in parts]}
+
+
+def _rounded(value: Any, key: str = "") -> Any:
+    """Numbers with few digits, but for known and predicted values."""
+    if isinstance(value, dict):
+        return {name: _rounded(x, name) for name, x in value.items()}
+    if isinstance(value, list):
+        return [_rounded(x, key) for x in value]
+    if isinstance(value, float) and key != "value":
+        return float(f"{value:.{DIGITS}g}")
+    return value
 
 
 def _beside(picture: Path, folder: Path | None) -> str | None:
