@@ -819,36 +819,21 @@ class FilledTable(Answer):
 
 @dataclass(frozen=True)
 class WrittenReport(Answer):
-    """Files of a report, and the data of its sections.
+    """The file of a report.
 
     Attributes
     ----------
     report : str
         The page.
-    figures : tuple of str
-        The figures.
     labels : int
         Number of labels.
     map : str
         How the labels were placed on the map.
-    clustered : tuple of str
-        Labels of the heat map.
     left_out : str
-        What cards and filters of the page had no room for, with the remedy; or nothing.
-    summary, coverage, convergence : mapping
-        Data of the sections, as `phcle.report.section_data` makes them.
-    sparsity, retrieval : sequence of mapping
-        Data of the sections with one entry for each context or label.
+        What the page has no room for, with the remedy; or nothing.
     """
 
     report: str
-    figures: tuple[str, ...]
     labels: int
     map: str
-    clustered: tuple[str, ...]
     left_out: str
-    summary: Mapping[str, Any]
-    coverage: Mapping[str, Any]
-    convergence: Mapping[str, Any]
-    sparsity: Sequence[Mapping[str, Any]]
-    retrieval: Sequence[Mapping[str, Any]]
