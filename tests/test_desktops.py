@@ -45,7 +45,7 @@ def complete_a_table(main, folder):
     files = ("--hierarchy", str(folder / "tree.csv"), "--attributes", str(table))
     fit = ("fit", *files, "--dim", "2", "--checkpoint", str(folder / "fit.ckpt"))
     out = str(folder / "table.phcle")
-    run(main, *fit, "--max-iter", "2", "--out", out)
+    run(main, *fit, "--set", "max_iter=2", "--out", out)
     run(main, *fit, "--resume", "--out", out)
     run(main, "complete", out, "--out", str(folder / "filled.csv"))
     assert "wolf,wild," in (folder / "filled.csv").read_text(encoding="utf-8")

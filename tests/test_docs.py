@@ -35,7 +35,7 @@ def test_every_command_is_on_the_page_of_commands():
         assert re.search(rf"phcle {name}\b", COMMANDS), name
 
 
-COMMON = ("--help", "--config")  # flags that every command accepts
+COMMON = ("--help",)  # flags that every command accepts
 
 
 def test_every_flag_that_a_page_shows_exists():

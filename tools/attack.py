@@ -39,14 +39,16 @@ OLD = b"what was there before\n" * 400
 CHECKPOINT = "fit.ckpt"
 N_LEAVES = 60
 
-FIT = "fit --hierarchy ../tree.csv --attributes ../looks.csv --backend numpy --quiet"
-SAVING = f"{FIT} --dim 8 --tol 0 --checkpoint {CHECKPOINT} --checkpoint-every 0"
+FIT = (
+    "fit --hierarchy ../tree.csv --attributes ../looks.csv --quiet --set backend=numpy"
+)
+SAVING = f"{FIT} --dim 8 --set tol=0 --checkpoint {CHECKPOINT} --checkpoint-every 0"
 LEARNED = "../labels.phcle"
 WRITING = {
-    "fit": f"{SAVING} --max-iter 12 --out out.phcle",
+    "fit": f"{SAVING} --set max_iter=12 --out out.phcle",
     "add": f"add {LEARNED} --hierarchy ../new.csv --out more.phcle",
     "export": f"export {LEARNED} --out labels.vec",
-    "map": f"map {LEARNED} --features ../features.npz --out pictures.map",
+    "map": f"understand {LEARNED} --features ../features.npz --learn pictures.map",
     "clusters": f"clusters {LEARNED} --count 4 --out clusters.png",
     "report": f"report {LEARNED} --out page",
 }
@@ -215,7 +217,7 @@ def hangup(folder: Path, rng: random.Random, counts: Counter[str]) -> Iterator[s
     """The terminal closes, the user presses Ctrl-C, or the system shuts down."""
     codes = {signal.SIGHUP: 129, signal.SIGINT: 130, signal.SIGTERM: 143}
     sent, code = rng.choice(list(codes.items()))
-    process = start(folder, f"{SAVING} --max-iter 100000 --out out.phcle")
+    process = start(folder, f"{SAVING} --set max_iter=100000 --out out.phcle")
     while not (folder / CHECKPOINT).exists() and process.poll() is None:
         time.sleep(0.01)
     time.sleep(rng.uniform(0, 1))
@@ -229,7 +231,8 @@ def hangup(folder: Path, rng: random.Random, counts: Counter[str]) -> Iterator[s
 def shared(folder: Path, rng: random.Random, counts: Counter[str]) -> Iterator[str]:
     """Fits that start at the same time with the same checkpoint."""
     outs = [folder / f"{i}.phcle" for i in range(rng.randint(2, 3))]
-    fits = [start(folder, f"{SAVING} --max-iter 300 --out {x.name}") for x in outs]
+    fit = f"{SAVING} --set max_iter=300"
+    fits = [start(folder, f"{fit} --out {x.name}") for x in outs]
     for fit, out in zip(fits, outs, strict=True):
         yield from end(fit, 0, 2)
         counts["refused"] += fit.returncode == 2
@@ -271,9 +274,10 @@ def memory(folder: Path, rng: random.Random, counts: Counter[str]) -> Iterator[s
 
 def options(folder: Path, rng: random.Random, counts: Counter[str]) -> Iterator[str]:
     """Numbers that no fit can use."""
-    name = rng.choice(["ridge", "dim", "negatives", "tol", "max-iter", "seed"])
+    name = rng.choice(["ridge", "dim", "negatives", "tol", "max_iter", "random_state"])
     value = rng.choice(["1e400", "1" + "0" * 400, "5e-324", "-0.0", "nan", "inf", "-1"])
-    process = start(folder, f"{FIT} --max-iter 2 --{name}={value} --out o.phcle")
+    settings = f"--set max_iter=2 --set {name}={value}"
+    process = start(folder, f"{FIT} {settings} --out o.phcle")
     yield from end(process, 0, 2)
     counts["refused"] += process.returncode == 2
 

@@ -739,7 +739,7 @@ class Evaluation(Answer):
 
 @dataclass(frozen=True)
 class LearnedImageMap(Answer):
-    """What `phcle map` learned and wrote.
+    """What `phcle understand --learn` learned and wrote.
 
     Attributes
     ----------

@@ -6,18 +6,11 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from phcle.cli.command_style import machine, want
+from phcle.cli import options, output
 from phcle.cli.fit import next_steps
-from phcle.cli.output import (
-    check_can_write,
-    has_display,
-    progress_bar,
-    show_line,
-    show_next,
-    shows_progress,
-)
+from phcle.cli.options import option
 from phcle.files.atomic import make_folder
 
 if TYPE_CHECKING:
@@ -34,16 +27,17 @@ NAMES_WIDE = 14
 
 
 def demo(
-    out: Annotated[Path, want("FOLDER", "Where to write.")] = Path("phcle-demo"),
-    browser: Annotated[
-        bool, machine(None, "Open the page.", "--browser/--no-browser")
-    ] = True,
+    out: Path = option(Path("phcle-demo"), "FOLDER", "Where to write."),
+    browser: bool = option(True, None, "Open the page.", "--browser/--no-browser"),
+    quiet: options.Quiet = False,
 ) -> None:
     """Learn the 1000 labels of ImageNet and show them on a page with a map.
 
     The contexts are WordNet's hierarchy, the words of the definitions, and nine
     yes-or-no questions that only every fourth label answers. The demo fills in the
     other answers and adds a label. It takes seconds and needs no network.
+
+    Example: phcle demo
     """
     from phcle import PHCLE
     from phcle.datasets import load_imagenet1k
@@ -51,53 +45,53 @@ def demo(
 
     file, page = out / "labels.phcle", out / "index.html"
     make_folder(out)
-    check_can_write(file)
+    output.check_can_write(file)
     data = load_imagenet1k()
     hierarchy, _, glosses = data.contexts()
     began = time.perf_counter()
     # The defaults are good here; choosing settings would take longer than the rest.
-    model = PHCLE(choose=False, verbose=shows_progress())
+    model = PHCLE(choose=False, verbose=output.shows_progress(quiet=quiet))
     model.fit([hierarchy, glosses, data.properties()], names=data.names)
     seconds = time.perf_counter() - began
     embedding = model.embedding_
     embedding.save(file)
-    with progress_bar("asking the embedding"):
+    with output.progress_bar("asking the embedding", quiet=quiet):
         found = answer_demo(embedding, data)
-    show_line(
+    output.show_line(
         f"1,000 labels learned in {seconds:.1f} s from WordNet's hierarchy, the words"
     )
-    show_line("of definitions, and nine questions that were answered for 250 labels.")
+    output.show_line(
+        "of definitions, and nine questions that were answered for 250 labels."
+    )
     _show_answers(found)
-    with progress_bar("drawing the page"):
+    with output.progress_bar("drawing the page", quiet=quiet):
         write_demo_page(page, found, seconds=seconds)
-    show_next(next_steps(embedding, file, embedding.resolve("Siberian husky")))
-    show_line(f"The map of all labels: {page}")
+    output.show_next(next_steps(embedding, file, embedding.resolve("Siberian husky")))
+    output.show_line(f"The map of all labels: {page}")
     # Somebody sits at this machine, and looks.
     is_near = sys.stdout.isatty() and "SSH_CONNECTION" not in os.environ
-    if browser and is_near and has_display():
-        import webbrowser
-
-        webbrowser.open(page.resolve().as_uri())
+    if browser and is_near:
+        output.open_browser(page.resolve().as_uri())
 
 
 def _show_answers(found: DemoAnswers) -> None:
     """Print what the page shows, shorter."""
-    show_line("Related labels")
+    output.show_line("Related labels")
     for x in found.related:
         _show_row(x.name, x.neighbours)
-    show_line(
+    output.show_line(
         f"Answers filled in (of known ones that were hidden, {found.right:.0%} right)"
     )
     for name in list(found.gaps)[:N_GAPS]:
         _show_row(name, _yes(found.gaps[name]))
-    show_line(f"A label added without a new fit: {found.added}")
+    output.show_line(f"A label added without a new fit: {found.added}")
     _show_row("near", found.near_added)
     _show_row("predicted", _yes(found.added_cells))
 
 
 def _show_row(name: str, words: Iterable[str]) -> None:
     """Print a name and what is said about it."""
-    show_line(f"  {name:{NAMES_WIDE}} {', '.join(words)}")
+    output.show_line(f"  {name:{NAMES_WIDE}} {', '.join(words)}")
 
 
 def _yes(cells: Iterable[Cell]) -> list[str]:

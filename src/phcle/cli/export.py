@@ -3,43 +3,45 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-from phcle.cli.command_style import want
-from phcle.cli.flags import EmbeddingFile, Json
-from phcle.cli.output import check_can_write, progress_stages, show, show_written
+from phcle.cli import options, output
+from phcle.cli.options import option
 
 
 def export(
-    file: EmbeddingFile,
-    out: Annotated[Path, want("FILE", "Where to write it.")],
-    format: Annotated[
-        str | None,
-        want(
-            "word2vec|npz|csv|parquet|safetensors|atlas",
-            "Default: chosen by the ending of --out.",
-        ),
-    ] = None,
-    as_json: Json = False,
+    file: options.EmbeddingFile,
+    out: Path = option(..., "FILE", "Where to write it."),
+    format: str | None = option(
+        None,
+        "word2vec|npz|csv|parquet|safetensors|atlas",
+        "Default: chosen by the ending of --out.",
+    ),
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
 ) -> None:
     """Write an embedding for other tools: gensim, PyTorch, data frames.
 
     Endings: .txt or .vec (word2vec text), .npz, .csv, .parquet, .safetensors. The
     format atlas writes a Parquet file with a map and neighbours for Embedding Atlas.
+
+    Example: phcle export labels.phcle --out labels.vec
     """
     from phcle.embedding import load
     from phcle.embedding.export import export as write
     from phcle.embedding.export import format_of
+    from phcle.progress import staged_progress
     from phcle.report.embedding_atlas import ATLAS, write_atlas
 
     chosen = format if format == ATLAS else format_of(out, format, (ATLAS,))
-    check_can_write(out, [file])
+    output.check_can_write(out, [file])
     embedding = load(file)
-    with progress_stages("labels") as progress:
+    with staged_progress(
+        enabled=output.shows_progress(quiet=quiet), unit="labels"
+    ) as progress:
         if chosen == ATLAS:
             write_atlas(embedding, out, progress=progress)
         else:
             progress(f"writing {out}", 0, 0)
             write(embedding, out, chosen)
     answer = {"file": str(out), "format": chosen, "labels": len(embedding)}
-    show(answer, lambda _: show_written(out), as_json=as_json)
+    output.show(answer, lambda _: output.show_written(out), as_json=as_json)

@@ -86,7 +86,7 @@ def _described(
         raise OptionError(
             f"without a map of pictures a vector must lie in the embedding's own space "
             f"and have {embedding.dim} numbers. Got {len(row)}; learn a map with "
-            "`phcle map` and start the explorer with --model."
+            "`phcle understand --learn` and start the explorer with --model."
         )
     found = embedding.describe(np.asarray(row, np.float64), k=k)
     return found.related, found.predicted

@@ -25,7 +25,7 @@ class Workspace:
     other : Opened or None, default=None
         An embedding to compare with.
     image_map : ImageMap or None, default=None
-        A map of pictures, learned by `phcle map`.
+        A map of pictures, learned by `phcle understand --learn`.
     network : callable or None, default=None
         Opens the network that makes features of pictures; called when first needed.
 

@@ -31,7 +31,10 @@ def commands(fitted, out):
         "tensors": ("export", fitted, "--format", "safetensors", "--out", out / "o"),
         "parquet": ("export", fitted, "--format", "parquet", "--out", out / "o"),
         "atlas": ("export", fitted, "--format", "atlas", "--out", out / "o"),
-        "map": ("map", fitted, "--features", zoo / "f.npz", "--out", out / "o"),
+        "map": (
+            *("understand", fitted, "--features", zoo / "f.npz"),
+            *("--learn", out / "o"),
+        ),
         "clusters": ("clusters", fitted, "--count", 2, "--out", out / "o.png"),
         "complete": ("complete", fitted, "--out", out / "o.csv"),
         "wide": (
@@ -207,7 +210,7 @@ def test_numbers_that_outgrow_their_precision_are_one_line_and_keep_the_old_file
     (zoo / "o.phcle").write_bytes(OLD)
     result = phcle(
         *("fit", "--hierarchy", "tree.csv", "--attributes", "looks.csv"),
-        *("--descriptive-weight", 3e37, "--out", "o.phcle"),
+        *("--set", "descriptive_weight=3e37", "--out", "o.phcle"),
         code=2,
     )
     said = _error(result)
