@@ -170,7 +170,7 @@
       try {
         const answer = await Phcle.post("/api/add", this.body());
         if (asked !== this.asked) return;
-        this.show(answer);
+        await this.show(answer);
         await this.show_on_map(answer);
       } catch (error) {
         if (asked === this.asked) this.forget(Phcle.failure(error));
@@ -190,7 +190,7 @@
       this.twin.hidden = !same.length;
     }
 
-    show({ label, name, neighbours, why, predicted, notes }) {
+    async show({ label, name, neighbours, why, predicted, notes }) {
       const save = async () => {
         const response = await Phcle.send("/api/add/export", this.body());
         if (response.ok) Phcle.save(await response.blob(), "more.phcle");
@@ -208,7 +208,7 @@
         <h3>Save</h3>
         <p class="actions">${Phcle.button("Embedding with this label", save, { class: "button main" })}</p>
         ${Phcle.downloads(() => neighbours, "neighbours")}`;
-      this.landing.replaceChildren(...parts.flat(2).filter(Boolean));
+      await Phcle.show(this.landing, parts);
       this.landing.dataset.landed = label;
     }
 

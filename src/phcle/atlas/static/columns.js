@@ -22,6 +22,7 @@
   const MOST_GROUPS = 20;
   const CERTAIN = 0.98; // tables have errors: one probability of 0 would decide alone
   const HALF = 1 << 16;
+  const MOST_BOTH = 4; // names of what two labels share
   const MOST_ASKED = 500; // names that one request gives
 
   // A part of sorted numbers lies below the result, which is between two of them.
@@ -394,6 +395,46 @@
       return passes;
     }
 
+    // Names of what two labels have in common, what few labels have first.
+    async both(a, b) {
+      const found = []; // [name, how many labels have it]
+      for (const { context } of this.tag_sets) {
+        const { columns, own } = await this.load_tags(context);
+        const mine = new Set(own.of(a));
+        for (const tag of own.of(b)) {
+          if (mine.has(tag)) found.push([columns[tag], this.tag_sizes(own, columns.length)[tag]]);
+        }
+      }
+      for (const { context, title, kind } of this.fields.filter((each) => each.kind !== "number")) {
+        const column = await this.load(context, title);
+        const value = column.value(a);
+        const is_shared = column.known[a] && column.known[b] && value === column.value(b);
+        if (!is_shared || (kind === "truth" && value === "no")) continue;
+        const size = column.by_size(column.present).find(([code]) => column.values[code] === value)[1];
+        found.push([kind === "truth" ? title : `${title}: ${value}`, size]);
+      }
+      if (this.branches) {
+        await this.load_hierarchy();
+        const above = this.above(b);
+        const shared = [...this.above(a)].find((node) => above.has(node));
+        if (shared !== undefined) found.push([this.hierarchy.columns[shared], 0]);
+      }
+      const names = found.filter(([, n]) => n <= this.n / 2).sort((one, other) => one[1] - other[1]);
+      return [...new Set(names.map(([name]) => name))].slice(0, MOST_BOTH);
+    }
+
+    // Nodes above a label, the nearest first.
+    above(row) {
+      const found = new Set(this.hierarchy.parents.of(row));
+      for (const node of found) for (const next of this.hierarchy.above.of(node)) found.add(next);
+      return found;
+    }
+
+    tag_sizes(own, n) {
+      own.sizes ??= own.all.reduce((sizes, tag) => ((sizes[tag] += 1), sizes), new Uint32Array(n));
+      return own.sizes;
+    }
+
     mask(filter, only_known) {
       const key = JSON.stringify([filter, only_known]);
       if (!this.masks.has(key)) {
@@ -417,7 +458,7 @@
       else {
         const { names, labels } = this.map;
         const text = value.toLowerCase();
-        const has = (i) => `${names[i]}\n${labels?.[i] ?? ""}`.toLowerCase().includes(text);
+        const has = (i) => `${names[i]}\n${labels[i]}`.toLowerCase().includes(text);
         for (let i = 0; i < this.n; i++) passes[i] = Number(has(i));
       }
       return passes;
@@ -498,10 +539,8 @@
     }
 
     tag_bars({ context, columns, own }, missed) {
-      const [now, all] = [new Uint32Array(columns.length), new Uint32Array(columns.length)];
-      for (let i = 0; i < this.n; i++) {
-        for (const tag of own.of(i)) [now[tag], all[tag]] = [now[tag] + !missed[i], all[tag] + 1];
-      }
+      const [now, all] = [new Uint32Array(columns.length), this.tag_sizes(own, columns.length)];
+      for (let i = 0; i < this.n; i++) if (!missed[i]) for (const tag of own.of(i)) now[tag] += 1;
       const order = Array.from(all.keys()).sort((a, b) => all[b] - all[a]);
       const bars = order.slice(0, MOST_BARS).map((tag) => {
         return { value: columns[tag], name: columns[tag], n: now[tag], all: all[tag] };
@@ -543,7 +582,7 @@
     // Id and name of rows; of a sample's labels the server knows the others.
     async named(rows) {
       const { names, labels, rows: on_map } = this.map;
-      if (!on_map) return Array.from(rows, (row) => ({ label: (labels ?? names)[row], name: names[row] }));
+      if (!on_map) return Array.from(rows, (row) => ({ label: labels[row], name: names[row] }));
       const found = [];
       for (let at = 0; at < rows.length; at += MOST_ASKED) {
         const answer = await this.get("/api/names", { row: Array.from(rows.slice(at, at + MOST_ASKED)) });

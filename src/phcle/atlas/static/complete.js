@@ -158,6 +158,10 @@
     return item;
   }
 
+  const field_name = ({ column, context }) => html`<span>
+    <span class="attribute-name"><bdi>${column}</bdi></span> <span class="quiet"><bdi>${context}</bdi></span>
+  </span>`;
+
   function gap(cell, decisions, what) {
     const { value, confidence, low, high } = cell;
     const sure = Phcle.sure_text({ confidence, low, high });
@@ -182,16 +186,16 @@
     const reason = html`<div class="gap-why quiet"><p>${about}</p>
       ${low !== null && html`<p>interval: ${text(low)} to ${text(high)}</p>`}
       ${family !== null && html`<p>family: <bdi>${text(family)}</bdi></p>`}</div>`;
-    const what = [Phcle.label_link(each), html` <span class="attribute-name"><bdi>${column}</bdi></span>
-      <span class="quiet"><bdi>${context}</bdi></span>`];
+    const what = [Phcle.label_link(each), " ", field_name(cell)];
     const told = html`is <strong><bdi>${text(value)}</bdi></strong>, expected <strong><bdi>${text(expected)}</bdi></strong>`;
     return listed(cell, decisions, what, told, reason);
   }
 
   // -- Lists of cells
 
-  const KEYS = html`<p class="quiet keys">Keys: <kbd>a</kbd> accept, <kbd>r</kbd> refuse,
-    <kbd>↓</kbd> <kbd>↑</kbd> next and previous.</p>`;
+  const keys = () => html`<p class="quiet keys">
+    Keys: <kbd>a</kbd> accept, <kbd>r</kbd> refuse, <kbd>↓</kbd> <kbd>↑</kbd> next and previous.
+  </p>`;
 
   function pager(page, pages, asked) {
     const leaf = (number, words) => {
@@ -237,7 +241,7 @@
         skill && html`<p class="quiet">On hidden cells of this column the predictions are
           ${` ${skill.words}: ${skill.measure} ${skill.score?.toFixed(2)}`}.</p>`,
         column.is_number && html`<p class="quiet">An interval holds the truth in 80 of 100 cases.</p>`,
-        KEYS,
+        keys(),
         items.length > 0 ? html`<ol class="gaps">${items}</ol>` : html`<p>Every cell is known, or nothing can be said about the others.</p>`,
         pager(page, pages, { ...own, ...order }),
       ],
@@ -257,12 +261,10 @@
           values: values_of(own), value: Phcle.value_text(each.value),
           confidence: each.confidence, low: each.low, high: each.high,
         };
-        const what = html`<span class="attribute-name"><bdi>${each.column}</bdi></span>
-          <span class="quiet"><bdi>${each.context}</bdi></span>`;
-        return gap(cell, decisions, what);
+        return gap(cell, decisions, field_name(cell));
       }),
     );
-    const content = items.length > 0 ? [KEYS, html`<ol class="gaps">${items}</ol>`] : html`<p>Every cell of this label is known.</p>`;
+    const content = items.length > 0 ? [keys(), html`<ol class="gaps">${items}</ol>`] : html`<p>Every cell of this label is known.</p>`;
     return Phcle.section(`${Phcle.count(gaps.length, "gap")} of ${answer.name}`, content, Phcle.label_link(answer));
   }
 

@@ -74,7 +74,8 @@
       made = Phcle.failure(error);
     }
     place.removeAttribute("aria-busy");
-    place.replaceChildren(...[made].flat(2).filter(Boolean));
+    place.replaceChildren();
+    fill(place, made);
   };
 
   // -- Answers

@@ -365,12 +365,11 @@
     near({ label, neighbours, explains }, point) {
       const { map } = this;
       const known = neighbours ?? map.nearest_to(point).map((i) => map.named(i));
-      const most = Phcle.is_report ? 3 : N_ON_CARD;
       return html`<ol class="map-near">
-        ${known.slice(0, N_ON_CARD).map((near, i) => html`<li>
+        ${known.slice(0, N_ON_CARD).map((near) => html`<li>
           ${Phcle.button(Phcle.name(near.name), () => map.go_to_label(near.label), { class: "go" })}
           <span class="map-count">${near.similarity?.toFixed(2)}</span>
-          ${explains && i < most && Phcle.why(label, near.label, near.name)}
+          ${explains && Phcle.reason(label, near)}
         </li>`)}
       </ol>`;
     }
@@ -494,7 +493,7 @@
   Phcle.show_explore = async function (host, asked) {
     if (!explore) {
       const [info, columns] = await Promise.all([Phcle.once("/api/info"), Phcle.columns()]);
-      explore = new Explore(host, info, columns);
+      explore = Phcle.explore = new Explore(host, info, columns);
     }
     await explore.restore(asked);
     if (explore.map.data.ready) explore.on_map.dataset.ready = "yes";

@@ -120,19 +120,29 @@
     </details>`;
   };
 
-  // In a report the reasons of the nearest three labels are stored.
-  Phcle.near_list = function (label, neighbours, explains) {
-    const most = Phcle.is_report ? 3 : Infinity;
-    return html`<ol class="neighbours">
-      ${neighbours.map((near, i) => html`<li>
-        <div class="near-head">
-          ${Phcle.label_link(near)}<span class="near-value">${Phcle.similarity(near)}</span>
-        </div>
-        ${Phcle.bar(near.similarity)}
-        ${explains && i < most && Phcle.why(label, near.label, near.name)}
-      </li>`)}
-    </ol>`;
+  // Why a label is near. A report holds few reasons; else it names what both labels share.
+  Phcle.reason = function (label, near) {
+    if (!Phcle.is_report) return Phcle.why(label, near.label, near.name);
+    const place = html`<div></div>`;
+    const find = async () => {
+      const columns = await Phcle.columns();
+      const [a, b] = [label, near.label].map((each) => columns.map.labels.indexOf(each));
+      const names = await columns.both(a, b);
+      return names.length > 0 && html`<p class="both quiet">both: ${names.join(", ")}</p>`;
+    };
+    const found = Phcle.get("/api/explain", { a: label, b: near.label });
+    Phcle.show(place, found.then(() => Phcle.why(label, near.label, near.name), find));
+    return place;
   };
+
+  Phcle.near_list = (label, neighbours, explains) => html`<ol class="neighbours">
+    ${neighbours.map((near) => html`<li>
+      <div class="near-head">
+        ${Phcle.label_link(near)}<span class="near-value">${Phcle.similarity(near)}</span>
+      </div>
+      ${Phcle.bar(near.similarity)}${explains && Phcle.reason(label, near)}
+    </li>`)}
+  </ol>`;
 
   // Pictures stand in the folder of the file. Addresses are shown, and nothing is loaded.
   Phcle.pictures = ({ pictures = [], links = [], name }) => [
@@ -150,8 +160,8 @@
     } catch (error) {
       if (!error.is_left_out) throw error;
       const columns = await Phcle.columns();
-      const { names, labels, cosines } = columns.map;
-      const row = (labels ?? names).indexOf(label);
+      const { names, labels } = columns.map;
+      const row = labels.indexOf(label);
       if (row < 0) throw error;
       const own = await Promise.all(columns.fields.map((x) => columns.load(x.context, x.title)));
       const cells = own.map((column) => {
@@ -168,7 +178,7 @@
           high: ends.high[row] ?? null,
         };
       });
-      return { label, name: names[row], row, cells, cosines, neighbours: null, contexts: [], observed: [], predicted: [] };
+      return { label, name: names[row], row, cells, explains: true, neighbours: null, contexts: [], observed: [], predicted: [] };
     }
   };
 
@@ -216,7 +226,7 @@
     return html`<ul class="contexts">
       ${rows.map(({ context, kind, known }) => html`<li class=${known ? "has" : "lacks"}>
         <span class="mark" aria-hidden="true">${known ? "●" : "○"}</span>
-        ${" "}<bdi>${context}</bdi> <span class="quiet">${known ? "known" : "missing"} · ${kind}</span>
+        <bdi>${context}</bdi> <span class="quiet">${known ? "known" : "missing"} · ${kind}</span>
       </li>`)}
     </ul>`;
   }
@@ -279,7 +289,7 @@
     const text = is_number || value !== 1 ? Phcle.value_text(value, observed) : "yes";
     return html`<td>
       <span class=${`mark ${observed ? "solid" : "pale"}`} aria-hidden="true"></span>
-      ${" "}${observed ? text : html`<span class="quiet">${sure}</span>`}
+      ${observed ? text : html`<span class="quiet">${sure}</span>`}
     </td>`;
   }
 

@@ -15,7 +15,7 @@
   const STEP = 80; // pixels that an arrow key with Shift moves the map
   const SETTLED_MS = 110;
   const SLOW_MS = 45; // between frames, from which on names are drawn when the map rests
-  const PANELS = ".map-controls, .map-card, .map-tools, .map-note, .panel.is-sheet";
+  const PANELS = ".map-controls, .map-card, .map-tools, .map-note, .panel";
 
   const bytes = (colour) => [colour & 255, (colour >>> 8) & 255, (colour >>> 16) & 255];
   const nothing = () => {};
@@ -132,20 +132,21 @@
         ]);
     }
 
-    // The part of the stage beside the panels, which stand at its left and right, and above
-    // the sheet of a phone.
+    // The part of the stage beside the panels, which stand at its left and right, below a bar
+    // at the top, and above the sheet of a phone.
     room() {
       const [width, height] = [this.stage.clientWidth, this.stage.clientHeight];
-      let [left, right, low] = [0, width, height];
+      let [left, right, high, low] = [0, width, 0, height];
       for (const [from, top, to, bottom] of this.covered()) {
         if (to - from > 0.6 * width) {
           if (top > 0.2 * height) low = Math.min(low, top);
+          else high = Math.max(high, bottom);
         } else if (bottom - top > 0.2 * height) {
           if (from + to < width) left = Math.max(left, to);
           else right = Math.min(right, from);
         }
       }
-      return { left, right, top: 0, bottom: low };
+      return { left, right, top: high, bottom: low };
     }
 
     // -- Colours

@@ -118,7 +118,7 @@
       const is_known = column.known[row];
       return html`<td class=${`${number} ${is_known ? "seen" : "guessed"}`}>
         <span class=${`mark ${is_known ? "solid" : "pale"}`} aria-hidden="true"></span>
-        ${" "}<bdi>${column.text(row)}</bdi>
+        <bdi>${column.text(row)}</bdi>
         ${!is_known && html` <span class="quiet">${column.told(row)}</span>`}
         <span class="unseen">${is_known ? " observed" : " predicted"}</span>
       </td>`;
