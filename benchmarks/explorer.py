@@ -2,7 +2,7 @@
 
     python benchmarks/explorer.py --sizes 1000 50000 --json explorer.json
 
-Pages of every kind are asked for in turn, by 1, 8 and 32 clients that keep their
+Questions of every kind are asked in turn, by 1, 8 and 32 clients that keep their
 connection open. It needs `phcle[explore]`. `--seconds` bounds each load, `--sketch`
 does not wait for the final map. The rate of a matrix product stands beside the figures:
 on busy cores it is lower, and they are longer. The server is the command line's own, in
@@ -56,28 +56,20 @@ def made_file(folder: Path, n: int) -> Path:
 def requests_of(labels: list[str], n: int, seed: int) -> Iterator[tuple[str, str]]:
     """Kinds and paths of n requests about random labels."""
     rng = np.random.default_rng(seed)
-    above = quote('["table","column 1","range",0.5,null]')
-    sort = quote('["table","column 2"]')
     for i in range(n):
         a, b = (quote(labels[row]) for row in rng.integers(len(labels), size=2))
         column = f"column {rng.integers(30)}"
         searched = quote(f"label {rng.integers(len(labels))}")
-        gap = quote(json.dumps(["table", column]))
         paths = {
-            "nearest": f"/api/nearest?label={a}&k=10",
-            "nearest 200": f"/api/nearest?label={a}&k=200",
             "search": f"/api/search?q={searched}",
             "misspelt": f"/api/search?q={searched.replace('be', 'eb')}",
-            "label": f"/label?label={a}",
+            "label": f"/api/label?label={a}",
             "explain": f"/api/explain?a={a}&b={b}",
-            "compare": f"/compare?label={a}&label={b}",
-            "colour": f"/api/colour?context=table&column={quote(column)}",
-            "table": f"/table?filter={above}&sort={sort}",
-            "counts": f"/api/facets?filter={above}",
-            "rows": f"/api/rows?filter={above}",
-            "node": f"/node?node=node%200.{rng.integers(len(labels) // 8)}",
-            "gaps": f"/complete?column={gap}",
-            "gaps of a label": f"/complete?label={a}",
+            "compare": f"/api/compare?label={a}&label={b}",
+            "column": f"/api/column?context=table&column={quote(column)}",
+            "columns": "/api/columns",
+            "part of a name": f"/api/names?text={searched}",
+            "node": f"/api/node?node=node%200.{rng.integers(len(labels) // 8)}",
         }
         yield list(paths.items())[i % len(paths)]
 
@@ -154,18 +146,18 @@ def measure(
     file: Path, n_requests: int, seconds: float, *, is_final: bool
 ) -> dict[str, Any]:
     """The way of a first visitor, and then pages of all kinds from many clients."""
-    from phcle.explorer.precomputed import precomputed_file
+    from phcle.atlas.prepared import prepared_file
 
     labels = list(load(file).labels)
-    precomputed_file(file).unlink(missing_ok=True)
+    prepared_file(file).unlink(missing_ok=True)
     found: dict[str, Any] = {"labels": len(labels), "gflops": yardstick()}
     began = time.perf_counter()
     with served(file) as (place, pid):
         found["listening_s"] = time.perf_counter() - began
         for name, path in {
             "map": "/api/map",
-            "colouring": "/api/colour?context=table&column=column%201",
-            "table": "/table",
+            "column": "/api/column?context=table&column=column%201",
+            "hierarchy": "/api/hierarchy",
         }.items():
             found[f"{name}_s"] = seconds_until(place, path)
             found[f"{name}_peak_mb"] = used(pid)["peak_mb"]

@@ -4,13 +4,12 @@ The methods of `LabelEmbedding` fill these classes. The tables of the command li
 `--json`, the HTTP API and the pages of the explorer only show them: `Answer.to_dict`
 gives the JSON, and FastAPI derives the API's schemas from the same fields. A new field
 is therefore one edit here, one where it is filled, and one where a table or page shows
-it. What only the explorer shows is in `phcle.explorer.answers`. This module imports
-nothing but the standard library.
+it. This module imports nothing but the standard library.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 

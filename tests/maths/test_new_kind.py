@@ -94,13 +94,3 @@ def test_the_walk_through_quotes_the_new_kind():
     assert len(quoted) >= 3
     for line in "".join(quoted).splitlines():
         assert line.strip() in ("", "...") or line in code, line
-
-
-def test_a_report_draws_the_weights_of_a_new_kind(contexts):
-    pytest.importorskip("matplotlib", reason="Matplotlib is not installed")
-    from phcle.report.figures import weights_figure
-
-    kinds = ("relational", "descriptive", "votes")
-    shown = [{"name": kind, "weight": 1.0, "kind": kind} for kind in kinds]
-    bars = weights_figure(shown).axes[0].patches
-    assert len({(bar.get_facecolor(), bar.get_hatch()) for bar in bars}) == 3

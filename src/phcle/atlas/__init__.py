@@ -20,6 +20,7 @@ NEEDED = ("fastapi", "uvicorn")
 """Libraries that the extra `phcle[explore]` installs for the server."""
 
 __all__ = [
+    "NotebookFrame",
     "Opened",
     "Pictures",
     "Rules",
@@ -28,8 +29,10 @@ __all__ = [
     "address_of",
     "bind",
     "check_extra",
+    "find_branches",
+    "is_loopback",
+    "lay_out",
     "make_app",
-    "notebook_frame",
     "serve",
     "write_report",
 ]
@@ -37,6 +40,7 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
+        "NotebookFrame": "phcle.atlas.report",
         "Opened": "phcle.atlas.opened",
         "Pictures": "phcle.atlas.understand",
         "Rules": "phcle.atlas.security",
@@ -44,8 +48,10 @@ __getattr__ = lazy_names(
         "Workspace": "phcle.atlas.api",
         "address_of": "phcle.atlas.server",
         "bind": "phcle.atlas.server",
+        "find_branches": "phcle.atlas.regions",
+        "is_loopback": "phcle.atlas.security",
+        "lay_out": "phcle.atlas.layout",
         "make_app": "phcle.atlas.server",
-        "notebook_frame": "phcle.atlas.report",
         "serve": "phcle.atlas.server",
         "write_report": "phcle.atlas.report",
     },

@@ -36,7 +36,7 @@ ENDINGS = (".html", ".js", ".css", ".svg")
 """Files of the page; licences stand beside them."""
 
 MOST_LETTERS = 3_200_000
-"""Letters for columns, and again for cards, so that the file has less than 8 MB."""
+"""Letters for columns, and again for cards: the file then has less than 8 MB."""
 
 MOST_CARDS = 5_000
 """Labels with a card of their own."""
@@ -92,6 +92,7 @@ def write_report(
     *,
     title: str = "Label embedding",
     file: Path | None = None,
+    most_letters: int = MOST_LETTERS,
     progress: Progress = lambda stage, done, total: None,
 ) -> WrittenReport:
     """Write a report on an embedding to one file.
@@ -107,6 +108,8 @@ def write_report(
     file : Path, optional
         File of the embedding. The map that the explorer has stored beside it is shown,
         and pictures in its folder.
+    most_letters : int, default 3200000
+        Letters for columns, and again for cards; what has no room is left out.
     progress : callable, optional
         Called with each stage, and the numbers of its steps done and in total; a total
         of 0 is unknown.
@@ -116,7 +119,8 @@ def write_report(
     WrittenReport
         The file written, and what it left out.
     """
-    made = _Report(_opened(embedding, title, file), len(embedding), progress)
+    opened = _opened(embedding, title, file)
+    made = _Report(opened, len(embedding), most_letters, progress)
     make_folder(path.parent)
     answers = made.answers(path.resolve().parent)
     with write_whole(path) as temporary:
@@ -129,8 +133,10 @@ def write_report(
     )
 
 
-def notebook_frame(embedding: LabelEmbedding, title: str = "Label embedding") -> str:
-    """Make the report as a frame for a notebook.
+class NotebookFrame:
+    """A report as a frame, which notebooks show.
+
+    The frame can neither read the notebook nor load anything.
 
     Parameters
     ----------
@@ -138,20 +144,23 @@ def notebook_frame(embedding: LabelEmbedding, title: str = "Label embedding") ->
         The embedding, with two labels or more.
     title : str, default "Label embedding"
         Title of the page.
-
-    Returns
-    -------
-    str
-        HTML: a frame that can neither read the notebook nor load anything.
     """
-    opened = _opened(embedding, title, None)
-    made = _Report(opened, len(embedding), lambda stage, done, total: None)
-    page = filled_page(made.answers(), title)
-    return (
-        f'<iframe title="{escape(title)}" srcdoc="{escape(page)}" width="100%" '
-        f'height="{HEIGHT}" style="border:0" '
-        'sandbox="allow-scripts allow-downloads"></iframe>'
-    )
+
+    def __init__(
+        self, embedding: LabelEmbedding, title: str = "Label embedding"
+    ) -> None:
+        opened = _opened(embedding, title, None)
+        n = len(embedding)
+        made = _Report(opened, n, MOST_LETTERS, lambda stage, done, total: None)
+        self.page = filled_page(made.answers(), title)
+        self.title = title
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe title="{escape(self.title)}" srcdoc="{escape(self.page)}" '
+            f'width="100%" height="{HEIGHT}" style="border:0" '
+            'sandbox="allow-scripts allow-downloads"></iframe>'
+        )
 
 
 def _opened(embedding: LabelEmbedding, title: str, file: Path | None) -> Opened:
@@ -260,8 +269,8 @@ def _key(*values: str) -> str:
 class _Room:
     """Letters that are left in the file."""
 
-    def __init__(self) -> None:
-        self.letters = MOST_LETTERS
+    def __init__(self, letters: int) -> None:
+        self.letters = letters
 
     def takes(self, part: Any) -> bool:
         """Whether a part still fits; if so, it takes its room."""
@@ -275,8 +284,10 @@ class _Room:
 class _Report:
     """Collects the answers that a report holds."""
 
-    def __init__(self, opened: Opened, n_whole: int, progress: Progress) -> None:
-        self.opened, self.progress = opened, progress
+    def __init__(
+        self, opened: Opened, n_whole: int, most_letters: int, progress: Progress
+    ) -> None:
+        self.opened, self.progress, self.most_letters = opened, progress, most_letters
         self.left_out: list[str] = []
         if n_whole > len(opened.embedding):
             self.left_out.append(f"{n_whole - len(opened.embedding):,} labels")
@@ -313,7 +324,7 @@ class _Report:
 
     def _columns(self) -> Answers:
         """Columns and tags, those with most known cells first, while there is room."""
-        embedding, room = self.opened.embedding, _Room()
+        embedding, room = self.opened.embedding, _Room(self.most_letters)
         every = columns_of(self.opened)
         tags, columns = {}, {}
         kept_tags = []
@@ -343,7 +354,7 @@ class _Report:
 
     def _cards(self, folder: Path | None) -> Answers:
         """What is said about each label, and why it is near others."""
-        opened, room = self.opened, _Room()
+        opened, room = self.opened, _Room(self.most_letters)
         embedding = opened.embedding
         addresses = Addresses(opened)
         labels = embedding.labels[: self.n_cards]

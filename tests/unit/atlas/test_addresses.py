@@ -10,7 +10,6 @@ import pytest
 
 from phcle import PHCLE, load, read_contexts
 from phcle.atlas import Opened, Workspace, write_report
-from phcle.atlas.addresses import Addresses
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -66,16 +65,22 @@ def test_pictures_and_links_stand_on_the_page_of_a_label(opened, client_of):
 
 
 @pytest.mark.parametrize("label", ["thing 18", "thing 19"])
-def test_a_picture_outside_the_folder_is_not_shown(opened, label):
-    assert Addresses(opened).pictures_of(label) == []
+def test_a_picture_outside_the_folder_is_not_shown(opened, client_of, label):
+    with client_of(Workspace(opened)) as client:
+        page = client.get("/api/label", params={"label": label}).json()
+        assert page["pictures"] == []
+        picture = client.get("/api/picture", params={"label": label})
+        assert picture.status_code == 404
 
 
-def test_a_table_that_has_changed_is_not_believed(opened, folder):
+def test_a_table_that_has_changed_is_not_believed(opened, folder, client_of):
     table = folder / "things.csv"
     before = table.read_text()
     try:
         table.write_text(before.replace("photos/3.png", "photos/4.png"))
-        assert Addresses(opened).pictures_of("thing 3") == []
+        with client_of(Workspace(opened)) as client:
+            page = client.get("/api/label", params={"label": "thing 3"}).json()
+        assert page["pictures"] == page["links"] == []
     finally:
         table.write_text(before)
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial import procrustes
 
-from phcle.atlas.layout import lay_out
-from phcle.atlas.regions import find_branches
+from phcle.atlas import find_branches, lay_out
 from phcle.contexts import Hierarchy
 
 TREE = [

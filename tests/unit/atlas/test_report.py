@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
-from phcle.atlas import Opened, notebook_frame, write_report
-from phcle.atlas import report as report_module
+from phcle.atlas import Opened, write_report
 from phcle.errors import ContextError
 
 
@@ -109,9 +108,8 @@ def test_a_report_of_a_thousand_labels_has_two_megabytes_at_most(tmp_path, rng):
     assert made.left_out == ""
 
 
-def test_what_has_no_room_is_named(answers_in, patchy, tmp_path, monkeypatch):
-    monkeypatch.setattr(report_module, "MOST_LETTERS", 900)
-    made = write_report(patchy, tmp_path / "report.html")
+def test_what_has_no_room_is_named(answers_in, patchy, tmp_path):
+    made = write_report(patchy, tmp_path / "report.html", most_letters=900)
     info = answers_in((tmp_path / "report.html").read_text())["/api/info"]["[]"]
     assert any(x.startswith("looks: ") for x in info["left_out"])
     assert "cards of 120 labels" in info["left_out"]
@@ -133,10 +131,10 @@ def test_an_interrupted_report_leaves_the_old_one(zoo_embedding, tmp_path, monke
     write_report(zoo_embedding, file)
     before = file.read_bytes()
 
-    def stop(*_args):
+    def stop(*_args, **_values):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(report_module, "filled_page", stop)
+    monkeypatch.setattr("gzip.compress", stop)
     with pytest.raises(KeyboardInterrupt):
         write_report(zoo_embedding, file, title="another")
     assert file.read_bytes() == before
@@ -167,7 +165,7 @@ def test_a_stored_map_is_shown_and_none_is_stored(answers_in, zoo_embedding, tmp
 
 
 def test_a_notebook_shows_the_report_in_a_frame_of_its_own(answers_in, zoo_embedding):
-    frame = notebook_frame(zoo_embedding, 'a "zoo"')
+    frame = zoo_embedding.explore('a "zoo"')._repr_html_()
     assert frame.startswith('<iframe title="a &quot;zoo&quot;"')
     assert 'sandbox="allow-scripts allow-downloads"' in frame
     page = html.unescape(re.search(r'srcdoc="([^"]*)"', frame)[1])

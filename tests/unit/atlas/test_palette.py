@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import phcle
-from phcle import PHCLE, RelationalContext
 
 N_GROUPS = 20
 # Linear RGB to the cone responses of OKLab, and these to its coordinates.
@@ -44,7 +43,7 @@ BLIND = {
 
 def colours(kind, scheme):
     """The colours `--kind-…` of the style sheet, in their order."""
-    styles = Path(phcle.__file__).parent / "web" / "static" / "page.css"
+    styles = Path(phcle.__file__).parent / "atlas" / "static" / "style.css"
     text = styles.read_text("utf-8")
     found = re.findall(
         rf"--{kind}-(?:\d+|other): light-dark\((#\w{{6}}), (#\w{{6}})\)", text
@@ -81,17 +80,3 @@ def test_a_scale_goes_from_near_the_page_to_far_from_it(scheme):
     lightness = oklab(colours("ramp", scheme))[:, 0]
     steps = np.diff(lightness) * (1 if scheme == "dark" else -1)
     assert steps.min() > 0.05
-
-
-def test_figures_have_the_same_colours(tmp_path):
-    pytest.importorskip("matplotlib", reason="the extra 'report' is not installed")
-    from phcle.report import write_report
-
-    edges = [(f"label {i}", f"branch {i % 20}") for i in range(200)]
-    edges += [(f"branch {i}", "root") for i in range(20)]
-    tree = RelationalContext.from_hierarchy(edges)
-    model = PHCLE(dim=4, choose=False, completion="none").fit(tree)
-    write_report(model.embedding_, tmp_path)
-    drawn = (tmp_path / "figures" / "map.svg").read_text()
-    used = {x for x in colours("group", "light")[:N_GROUPS] if x in drawn.lower()}
-    assert len(used) == N_GROUPS
