@@ -42,7 +42,7 @@ from problems import (
 import phcle.estimator
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
 from phcle.contexts.alignment import align
-from phcle.contexts.base.context import Context
+from phcle.contexts.protocol import Context
 from phcle.errors import PhcleWarning
 from phcle.model.sweep import MajoriseSolver, State
 

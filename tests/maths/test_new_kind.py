@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from conftest import make_backend
 from problems import make_problem
-from votes.data import VotesContext
-from votes.fitted import FittedVotes
+from votes.context import VotesContext
 
 from phcle import PHCLE, RelationalContext, fold_in, load
-from phcle.contexts.kinds import FITTED_KINDS
+from phcle.contexts.alignment import KINDS
 from phcle.model.problem import LabelRows
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +29,7 @@ VOTES = [
 
 @pytest.fixture
 def contexts(monkeypatch):
-    monkeypatch.setitem(FITTED_KINDS, "votes", FittedVotes)
+    monkeypatch.setitem(KINDS, "votes", VotesContext)
     return [RelationalContext.from_hierarchy(TREE), VotesContext.from_rows(VOTES)]
 
 
@@ -44,7 +43,7 @@ def test_a_new_kind_is_learned_stored_explained_and_extended(
     model.embedding_.save(tmp_path / "labels.phcle")
     found = load(tmp_path / "labels.phcle")
     votes = found.contexts[1]
-    assert isinstance(votes, FittedVotes)
+    assert isinstance(votes, VotesContext)
     assert votes.knows("cat")
     assert not votes.knows("lynx")
     x = found["cat"] @ votes.factor.T

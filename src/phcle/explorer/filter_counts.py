@@ -207,7 +207,7 @@ def _tags(
     own = opened.columns.tables[name]
     table = own.context
     n_all, n_now = np.zeros((2, len(table.columns)), np.int64)
-    if table.data is not None:
+    if table.labels:
         tagged, columns = opened.columns.tags(own)
         rows = own.positions[tagged]
         n_all = np.bincount(columns[rows >= 0], minlength=len(table.columns))

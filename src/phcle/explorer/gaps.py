@@ -94,10 +94,10 @@ def gaps_by_column(opened: Opened) -> tuple[ColumnGaps, ...]:
     found = []
     for (context, title), field in opened.columns.fields.items():
         table = opened.columns.tables[context]
-        data = table.context.data
-        if field.kind == "tag" or table.context.weight <= 0 or data is None:
+        read = table.context
+        if field.kind == "tag" or read.weight <= 0 or not read.labels:
             continue
-        known = ~np.isnan(data.matrix.column(field.at.start)[table.positions >= 0])
+        known = ~np.isnan(read.matrix.column(field.at.start)[table.positions >= 0])
         n = len(opened.embedding) - int(known.sum())
         if n:
             own = skills.get((context, title))

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from phcle.answers import Cell
 from phcle.arrays import Floats, Ints
-from phcle.contexts.descriptive.fields import Field
+from phcle.contexts.encoders import Field
 from phcle.embedding.cell_texts import interval_text, number_text, value_text
 from phcle.embedding.columns import Column, Table
 from phcle.embedding.label_embedding import LabelEmbedding
@@ -261,7 +261,7 @@ class LabelColumns:
         """
         name = table.context.name
         if name not in self._tags:
-            cells = sp.coo_array(table.context.data.matrix.arrays[0])
+            cells = sp.coo_array(table.context.matrix.arrays[0])
             has_it = cells.data > 0
             rows, columns = (
                 np.asarray(x[has_it], np.int64) for x in (cells.row, cells.col)

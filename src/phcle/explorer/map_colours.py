@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.contexts.descriptive.fields import Field
+from phcle.contexts.encoders import Field
+from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.columns import Column
 from phcle.embedding.describe import attribute_chances, table_called
 from phcle.explorer.answers import MapColouring, Shade
@@ -176,7 +176,7 @@ def attribute_colouring(opened: Opened, context: str, column: str) -> MapColouri
 
 
 def _category_colouring(
-    opened: Opened, own: PredictingContext, field: Field, column: str
+    opened: Opened, own: DescriptiveContext, field: Field, column: str
 ) -> MapColouring:
     """Colour labels by the most probable value of a category."""
     found = opened.columns.get(own.name, field.title)
@@ -197,7 +197,7 @@ def _category_colouring(
     )
 
 
-def _sure_numbers(found: Column, own: PredictingContext) -> npt.NDArray[np.float64]:
+def _sure_numbers(found: Column, own: DescriptiveContext) -> npt.NDArray[np.float64]:
     """How sure each number is, from 0 to 1; observed ones are sure."""
     known, low, high = found.value[found.is_observed], found.low, found.high
     shift = own.log_shift[found.field.at.start]

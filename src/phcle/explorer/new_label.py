@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from phcle.answers import Neighbour
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts.base.context import Context
+from phcle.contexts.protocol import Context
 from phcle.embedding.describe import table_called
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, PhcleWarning

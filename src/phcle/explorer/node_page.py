@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from phcle.answers import Answer, Named
 from phcle.arrays import Flags, Floats, Ints
-from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.contexts.descriptive.fields import Field
+from phcle.contexts.encoders import Field
+from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.cell_texts import number_text
 from phcle.embedding.columns import Table
 from phcle.errors import UnknownLabelError
@@ -264,7 +264,7 @@ class _Findings:
         is_inside[rows] = True
         for own in opened.columns.tables.values():
             table, at = own.context, own.positions
-            if table.data is None:
+            if not table.labels:
                 continue
             inside = (at >= 0) & is_inside[at]
             if inside.sum() < FEWEST:
@@ -274,8 +274,7 @@ class _Findings:
                 continue
             for field in table.fields:
                 columns = [
-                    table.data.matrix.column(i)
-                    for i in range(field.at.start, field.at.stop)
+                    table.matrix.column(i) for i in range(field.at.start, field.at.stop)
                 ]
                 if field.kind == "number":
                     self._see_numbers(table, field, columns[0], inside)
@@ -297,21 +296,21 @@ class _Findings:
     def _add_odd(
         self,
         clarity: float,
-        table: PredictingContext,
+        table: DescriptiveContext,
         field: Field,
         row: int,
         value: str,
         usual: str,
     ) -> None:
         """Add the cell of a row of the table."""
-        label = table.data.labels[row]
+        label = table.labels[row]
         name = self._embedding.name_of(label)
         cell = OddCell(label, name, table.name, field.title, value, usual)
         self._odd.append((clarity, cell))
 
     def _add_shared(
         self,
-        table: PredictingContext,
+        table: DescriptiveContext,
         titles: Sequence[tuple[str, str]],
         counts: tuple[Counts, Counts],
         known: tuple[float, float],
@@ -345,7 +344,7 @@ class _Findings:
         """Tags that are common inside and rare outside."""
         rows, columns = self._columns.tags(own)
         table = own.context
-        described = np.asarray(table.data.has_values)
+        described = np.asarray(table.has_values)
         known = float((inside & described).sum()), float((~inside & described).sum())
         if known[0] >= FEWEST:
             n_in, n_out = (
@@ -357,7 +356,7 @@ class _Findings:
 
     def _see_values(
         self,
-        table: PredictingContext,
+        table: DescriptiveContext,
         field: Field,
         columns: Sequence[Floats],
         inside: Flags,
@@ -386,7 +385,7 @@ class _Findings:
                 self._add_odd(float(share[i]), table, field, row, value, names[i])
 
     def _see_numbers(
-        self, table: PredictingContext, field: Field, values: Floats, inside: Flags
+        self, table: DescriptiveContext, field: Field, values: Floats, inside: Flags
     ) -> None:
         """Whether a number differs inside, and which labels differ from the others."""
         shift = table.log_shift[field.at.start]

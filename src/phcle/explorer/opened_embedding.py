@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.answers import Named
-from phcle.contexts.family_means import MOST_WITH_FAMILIES
-from phcle.contexts.name_arrays import hash_names
-from phcle.contexts.relational.taxonomy import Hierarchy, SpecificNodes
+from phcle.contexts.hierarchy import Hierarchy, SpecificNodes
+from phcle.contexts.labels import hash_names
+from phcle.embedding.family_means import MOST_WITH_FAMILIES
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.labels import Labels
 from phcle.errors import OptionError

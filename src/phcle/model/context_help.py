@@ -82,7 +82,7 @@ def context_help(
 
 def _question(embedding: LabelEmbedding) -> Question:
     """The setting and data of an embedding, for trials."""
-    stored = {c.name: c for c in embedding.contexts if c.data is not None}
+    stored = {c.name: c for c in embedding.contexts if c.labels}
     chosen: Mapping[str, Any] = embedding.origin.get("chosen", {}).get("setting", {})
     setting = Setting(dim=embedding.dim, shrinkage=chosen.get("shrinkage", {}))
     weights = {c.name: c.weight for c in embedding.contexts}
@@ -93,7 +93,7 @@ def _question(embedding: LabelEmbedding) -> Question:
         return equal_weights(problem) if is_equal else weights
 
     return Question(
-        Aligned(embedding.labels, tuple(c.data for c in stored.values())),
+        Aligned(embedding.labels, tuple(stored.values())),
         setting,
         frozenset(),
         lambda _: Penalties(**embedding.penalties),

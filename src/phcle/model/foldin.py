@@ -14,7 +14,7 @@ import numpy as np
 from phcle.arrays import AnyFloats
 from phcle.backends.protocol import choose_backend
 from phcle.contexts.alignment import align
-from phcle.contexts.base.context import Context
+from phcle.contexts.protocol import Context
 from phcle.contexts.terms import Penalties
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, NumericalError, did_you_mean, some

@@ -16,11 +16,10 @@ import numpy as np
 from phcle.arrays import Floats
 from phcle.backends.protocol import Backend
 from phcle.contexts.alignment import Aligned, observed_among
-from phcle.contexts.base.context import Context
-from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.labels import some_names
+from phcle.contexts.protocol import Context
 from phcle.contexts.terms import Penalties
+from phcle.contexts.values import DescriptiveContext
 from phcle.model.folds import HiddenCells, cold_fit, hide_cells
 from phcle.model.problem import DeviceProblem, Problem
 from phcle.model.settings import NOISE, Setting, Trial, in_roles, longest_useful
@@ -57,7 +56,7 @@ PREDICTED, CHANCE = 0.01, 6.0
 hidden cells: the best of several trials has that much by chance."""
 
 
-def _in_fit(context: Context, labels: Sequence[str]) -> FittedContext:
+def _in_fit(context: Context, labels: Sequence[str]) -> Context:
     return context.in_fit(labels)
 
 
@@ -92,7 +91,7 @@ class Question:
     weigh: Callable[[Problem], Mapping[str, float]]
     backend: Callable[[Problem], Backend]
     seed: int
-    in_fit: Callable[[Context, Sequence[str]], FittedContext] = field(
+    in_fit: Callable[[Context, Sequence[str]], Context] = field(
         default_factory=lambda: _in_fit
     )
 
@@ -139,13 +138,13 @@ class Trials:
         self.rng = np.random.default_rng(question.seed)
         self.labels = _some_labels(question.aligned, self.rng)
         self.hidden: dict[str, HiddenCells] = {}
-        self.tables: dict[str, FittedContext] = {}
+        self.tables: dict[str, Context] = {}
         for context in question.aligned.contexts:
             if context.relatives() is None:
                 table = question.in_fit(context, self.labels)
                 if table.can_be_completed:
                     table, cells = hide_cells(
-                        cast(PredictingContext, table),
+                        cast(DescriptiveContext, table),
                         self.labels,
                         SHARE,
                         MOST_CELLS,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.kinds import FITTED_KINDS
+from phcle.contexts.alignment import KINDS
 from phcle.files.atomic import write_whole
 from phcle.report.heatmap import shortened
 from phcle.report.html_page import needed
@@ -213,7 +213,7 @@ def weights_figure(contexts: Sequence[Section]) -> Figure:
     weights = [context["weight"] for context in contexts]
     figure = _new_figure(6.5, 0.9 + 0.4 * len(names))
     axes = figure.subplots()
-    kinds = [list(FITTED_KINDS).index(context["kind"]) for context in contexts]
+    kinds = [list(KINDS).index(context["kind"]) for context in contexts]
     colours = [COLOURS[kind % len(COLOURS)] for kind in kinds]
     bars = axes.barh(range(len(names)), weights, color=colours, height=0.6)
     for bar, kind in zip(bars, kinds, strict=True):

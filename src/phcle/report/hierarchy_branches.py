@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle.arrays import Ints
-from phcle.contexts.relational.taxonomy import Hierarchy
+from phcle.contexts.hierarchy import Hierarchy
 from phcle.embedding.label_embedding import LabelEmbedding
 
 MOST_BRANCHES = 20

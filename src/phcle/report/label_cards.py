@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.matrices import take_rows
+from phcle.contexts.protocol import Context
+from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.columns import Column
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.predictions import TagPredictions, known_fields
@@ -244,41 +244,40 @@ def _nodes(embedding: LabelEmbedding) -> list[dict[str, Any]]:
     ]
 
 
-def _has_facts(context: FittedContext) -> bool:
+def _has_facts(context: Context) -> bool:
     """Whether a context has readable columns of which a label has few."""
-    if context.hierarchy is not None or context.data is None:
+    if context.hierarchy is not None or not context.labels:
         return False
     if context.kind == "relational":
         return True
-    own = cast(PredictingContext, context)
+    own = cast(DescriptiveContext, context)
     return context.predicts_columns and own.value_kind != "numbers"
 
 
 def _tags(
-    embedding: LabelEmbedding, context: FittedContext, known: npt.NDArray[np.bool_]
+    embedding: LabelEmbedding, context: Context, known: npt.NDArray[np.bool_]
 ) -> dict[str, Any]:
     """Tags, words or linked labels: the rarest that each label has."""
-    data = context.data
-    values = data.counts if context.kind == "relational" else data.matrix.arrays[0]
-    at = np.array([data.index.get(x, -1) for x in embedding.labels])
-    own = take_rows(values, at)
+    columns, cells = context.stored_cells()
+    at = np.array([context.index.get(x, -1) for x in embedding.labels])
+    own = take_rows(sp.csr_array(cells), at)
     own.eliminate_zeros()
     rarity = np.log1p(len(at) / np.maximum(np.bincount(own.indices, minlength=1), 1))
     own.data = own.data * rarity[own.indices]
     made = {
         "context": context.name,
         "verb": context.verbs[0],
-        "columns": [embedding.name_of(x) for x in data.columns],
+        "columns": [embedding.name_of(x) for x in columns],
         **_lists(_largest(own, MOST_FACTS)),
     }
     if context.can_be_completed and context.weight > 0:
-        made |= _guesses(embedding, cast(PredictingContext, context), ~known)
+        made |= _guesses(embedding, cast(DescriptiveContext, context), ~known)
     return made
 
 
 def _guesses(
     embedding: LabelEmbedding,
-    context: PredictingContext,
+    context: DescriptiveContext,
     wanted: npt.NDArray[np.bool_],
 ) -> dict[str, Any]:
     """The most probable tags of the labels that a context does not know."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from phcle.contexts.base.fitted_context import FittedContext
+from phcle.contexts.protocol import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.summary import summarise
 from phcle.report.hierarchy_branches import Branches
@@ -139,7 +139,7 @@ def sparsity(embedding: LabelEmbedding) -> list[Section]:
     return [
         _attributes(context)
         for context in embedding.contexts
-        if context.has_sparse_factor
+        if context.kind == "descriptive"
     ]
 
 
@@ -230,7 +230,7 @@ def known_in(embedding: LabelEmbedding) -> np.ndarray[Any, np.dtype[np.bool_]]:
     return known
 
 
-def _attributes(context: FittedContext) -> Section:
+def _attributes(context: Context) -> Section:
     """The strengths of the attributes of one context."""
     factor = np.asarray(context.factor, np.float64)
     strength = np.linalg.norm(factor, axis=1)

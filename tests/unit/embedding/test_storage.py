@@ -79,7 +79,7 @@ def test_hierarchy_comes_back(hierarchy_model, tmp_path):
     embedding = hierarchy_model.embedding_
     embedding.save(tmp_path / "tree.phcle")
     again = load(tmp_path / "tree.phcle")
-    one, other = (e.contexts[0].data.hierarchy for e in (embedding, again))
+    one, other = (e.contexts[0].recipe for e in (embedding, again))
     assert one.hierarchy.nodes == other.hierarchy.nodes
     assert np.array_equal(one.hierarchy.edges, other.hierarchy.edges)
     assert again.explain("coffeepot", "teapot") == embedding.explain(

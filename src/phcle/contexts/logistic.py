@@ -2,6 +2,9 @@
 
 `LogisticTerm` computes it on a back end. The functions below it are the same term in
 plain NumPy and double precision: the reference, its floor, and held-out losses.
+
+The dense part sums over all pairs of labels and columns. A sample of the columns, drawn
+in proportion to their mass, gives an unbiased estimate.
 """
 
 from __future__ import annotations
@@ -16,42 +19,28 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.backends.dense import (
-    Columns,
-    DenseCurvature,
-    DensePart,
-    n_sampled_columns,
-)
+from phcle.arrays import AnyFloats
+from phcle.backends.dense import Columns, DenseCurvature, DensePart, n_sampled_columns
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, pad_rows
-from phcle.contexts.relational.column_sampling import draw_columns
-from phcle.contexts.terms import (
-    Curvature,
-    Line,
-    Local,
-    Sample,
-    Term,
-    View,
-)
-
-__all__ = [
-    "LogisticTerm",
-    "floor_on_device",
-    "relational_loss",
-    "saturated_floor",
-    "softplus",
-]
-
-Floats = npt.NDArray[np.floating[Any]]
+from phcle.contexts.terms import Curvature, Line, Local, Sample, StartTarget, Term, View
 
 TILE = 4_000_000
 """Most numbers of W Cᵀ in memory at once: 32 MB."""
 
+
 ENTRIES = 100_000
 """Known entries computed at once, so that their vectors fit into the cache."""
 
+
 DEVICE_ENTRIES = 50_000_000
 """Known entries computed at once on a GPU, which takes 2 GB."""
+BELOW = 2.5
+"""Pairs without a count start this far below no association, x = −log k. At 2.5, their
+odds are a twelfth, so that the start already keeps unrelated labels apart."""
+SHUFFLED = 1_000_000
+"""Most columns that are put into a random order for a draw. A million take a tenth of a
+second, as long as a sampled sweep over them on a GPU."""
 
 
 class LogisticTerm(Term):
@@ -75,8 +64,8 @@ class LogisticTerm(Term):
         self,
         backend: Backend,
         counts: Any,
-        row_rate: Floats,
-        column_mass: Floats,
+        row_rate: AnyFloats,
+        column_mass: AnyFloats,
         blocks: Sequence[Block],
     ) -> None:
         self.backend = backend
@@ -144,7 +133,7 @@ class LogisticView(View):
         columns = self._pick(chosen if at is None else at[chosen], masses)
         return self.term.backend.indices(chosen), columns
 
-    def _pick(self, at: npt.NDArray[np.int64], mass: Floats) -> Columns:
+    def _pick(self, at: npt.NDArray[np.int64], mass: AnyFloats) -> Columns:
         backend = self.term.backend
         other = backend.xp.take(self.other, backend.indices(at), axis=0)
         return backend.columns(other, backend.asarray(mass))
@@ -284,7 +273,61 @@ def _tiny(backend: Backend) -> float:
     return float(np.finfo(backend.dtype).tiny)
 
 
-def softplus(x: Floats) -> Floats:
+def log_ratio_target(
+    backend: Backend,
+    counts: Any,
+    row_rate: AnyFloats,
+    column_mass: AnyFloats,
+    negatives: float,
+    weight: float,
+) -> StartTarget:
+    """Make the start of a relational context: x is the log ratio of counts.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    counts : csr_array or StoredRows of shape (labels, columns)
+        Scaled counts.
+    row_rate : array of shape (labels,)
+        Rate of each row.
+    column_mass : array of shape (columns,)
+        Mass of each column.
+    negatives : float
+        k.
+    weight : float
+        Weight of the target.
+
+    Returns
+    -------
+    StartTarget
+        log(D / expected) where a count is known, −log(1 + k) − `BELOW` elsewhere.
+    """
+    low = np.log1p(negatives) + BELOW
+    tiny = float(np.finfo(backend.dtype).tiny)
+    found: Any
+    if isinstance(counts, sp.csr_array):
+        D = sp.coo_array(counts)
+        expected = row_rate[D.coords[0]] * column_mass[D.coords[1]]
+        ratio = np.log(D.data / np.maximum(expected, tiny)) + low
+        found = sp.csr_array((ratio, D.coords), shape=D.shape)
+    else:  # the counts are on the device
+        xp = backend.xp
+        rate, mass = backend.asarray(row_rate), backend.asarray(column_mass)
+        expected = xp.take(rate, counts.rows) * xp.take(mass, counts.columns)
+        ratio = xp.log(counts.values / xp.clip(expected, min=tiny)) + low
+        found = counts.with_values(ratio)
+    above, turned = backend.sparse(found), backend.sparse(backend.turned(found))
+    known = backend.asarray((row_rate > 0)[:, None])
+    below = backend.asarray(low * np.ones((counts.shape[1], 1)))
+    return StartTarget(
+        weight,
+        lambda V: backend.sparse_product(above, V) - known * (below.T @ V),
+        lambda W: backend.sparse_product(turned, W) - below * (known.T @ W),
+    )
+
+
+def softplus(x: AnyFloats) -> AnyFloats:
     """Compute log(1 + eˣ) without overflow.
 
     Parameters
@@ -301,7 +344,11 @@ def softplus(x: Floats) -> Floats:
 
 
 def relational_loss(
-    counts: sp.csr_array, row_rate: Floats, column_mass: Floats, W: Floats, C: Floats
+    counts: sp.csr_array,
+    row_rate: AnyFloats,
+    column_mass: AnyFloats,
+    W: AnyFloats,
+    C: AnyFloats,
 ) -> float:
     """Compute Σ_wc [ Q softplus(x) − D x ] in tiles.
 
@@ -338,7 +385,7 @@ def relational_loss(
 
 
 def saturated_floor(
-    counts: sp.csr_array, row_rate: Floats, column_mass: Floats
+    counts: sp.csr_array, row_rate: AnyFloats, column_mass: AnyFloats
 ) -> float:
     """Compute the loss of the best x for each pair: a lower bound for any model.
 
@@ -362,7 +409,7 @@ def saturated_floor(
 
 
 def floor_on_device(
-    backend: Backend, counts: Any, row_rate: Floats, column_mass: Floats
+    backend: Backend, counts: Any, row_rate: AnyFloats, column_mass: AnyFloats
 ) -> float:
     """Compute `saturated_floor` on a GPU, in double precision.
 
@@ -401,3 +448,82 @@ def _floor_of_pairs(xp: Any, D: Array, B: Array) -> float:
         return x * xp.log(xp.clip(x, min=float(np.finfo(np.float64).tiny)))
 
     return float(xp.sum(entropy(B + D) - entropy(D) - entropy(B)))
+
+
+def draw_columns(mass: AnyFloats, n: float, rng: np.random.Generator) -> Sample:
+    """Draw about `n` columns in proportion to their mass.
+
+    A column is in the sample with probability p = min(1, t · mass), where t makes the
+    p's sum to n. Its mass is divided by p. So the sum of mass times something over the
+    sample is an unbiased estimate of the sum over all columns, and a column with p = 1
+    adds no error. The draw is systematic (one random number and a random order), so the
+    size of the sample varies little. Among more than a million columns, it is
+    stratified instead; see `draw_strata`.
+
+    Parameters
+    ----------
+    mass : array of shape (columns,)
+        Mass of each column.
+    n : float
+        About how many columns to draw.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    tuple of two arrays
+        Positions of the drawn columns, and their masses divided by p.
+    """
+    if len(mass) > SHUFFLED:
+        return draw_strata(np.cumsum(mass), round(n), rng)
+    chance = _chances(mass, n)
+    order = rng.permutation(len(mass))
+    passed = np.cumsum(chance[order]) + rng.random()
+    is_in = np.empty(len(mass), dtype=bool)
+    is_in[order] = np.diff(np.floor(passed), prepend=0.0) > 0
+    at = np.flatnonzero(is_in)
+    return at, mass[at] / chance[at]
+
+
+def draw_strata(passed: AnyFloats, n: int, rng: np.random.Generator) -> Sample:
+    """Draw `n` times in proportion to mass, once in each of `n` shares of the total.
+
+    The order of the columns makes the shares, so that neighbours are not all drawn or
+    all left out. Estimates are unbiased here as well. It takes a few steps for each
+    drawn column and none for the others.
+
+    Parameters
+    ----------
+    passed : array of shape (columns,)
+        Cumulative mass.
+    n : int
+        How many to draw; one that is drawn twice counts twice and is listed once.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    tuple of two arrays
+        Positions of the drawn columns, and the masses that they stand for.
+    """
+    share = passed[-1] / n
+    there = (np.arange(n) + rng.random(n)) * share
+    drawn = np.searchsorted(passed, there, side="right")
+    # Rounding may carry the last one beyond the end.
+    last = np.searchsorted(passed, passed[-1])
+    at, times = np.unique(np.minimum(drawn, last), return_counts=True)
+    return at, times * share
+
+
+def _chances(mass: AnyFloats, n: float) -> AnyFloats:
+    """min(1, t · mass), with the t for which they sum to n (or all are 1)."""
+    certain = np.zeros(len(mass), dtype=bool)
+    while True:
+        rest = mass[~certain].sum()
+        left = n - np.count_nonzero(certain)
+        if left <= 0 or rest <= 0:
+            return certain.astype(np.float64)
+        chance = np.where(certain, 1.0, mass * (left / rest))
+        if (chance <= 1.0).all():
+            return chance
+        certain = chance >= 1.0

@@ -1,0 +1,128 @@
+"""VotesContext: how many people say that a label has a property, or lacks it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from phcle.contexts.labels import as_labels, index_of, positions_of
+from phcle.contexts.matrices import as_csr, check_number, take_columns, take_rows
+from phcle.contexts.protocol import Context, warn_unknown_columns
+from phcle.contexts.terms import UNITS, ColumnUpdate, StartTarget
+from phcle.errors import ContextError
+from votes.term import VotesTerm
+
+
+@dataclass(frozen=True, eq=False)
+class VotesContext(Context):
+    """Votes of labels (rows) on properties (columns): 2 is twice yes, −1 is one no."""
+
+    votes: sp.csr_array
+    scale: float = field(default=1.0, kw_only=True)
+
+    kind = "votes"
+    order = 2  # after relational (0) and descriptive (1) contexts
+
+    @classmethod
+    def from_rows(cls, rows, *, name="votes"):
+        """Rows of (label, property, vote)."""
+        names, properties, numbers = zip(*rows, strict=True)
+        labels = as_labels(dict.fromkeys(names), f"context {name!r}")
+        columns = as_labels(dict.fromkeys(properties), f"columns of {name!r}")
+        at = [labels.index(x) for x in names], [columns.index(x) for x in properties]
+        shape = len(labels), len(columns)
+        votes = as_csr(sp.coo_array((numbers, at), shape), name)
+        return cls(name, labels, columns, votes)
+
+    @property
+    def has_values(self):
+        return np.diff(self.votes.indptr) > 0
+
+    # ---- in a fit: `rows` are the scaled votes over the labels of a problem ----
+
+    def in_fit(self, labels):
+        listed = [x for x in labels if x in self.index]
+        votes = take_rows(self.votes, positions_of(listed, self.index))
+        scale = UNITS * np.count_nonzero(np.diff(votes.indptr)) / abs(votes).sum()
+        cut = self.changed(labels=tuple(listed), votes=votes, scale=float(scale))
+        return cut.placed(labels)
+
+    def placed(self, labels):
+        rows = take_rows(self.votes, positions_of(labels, self.index))
+        return self.changed(rows=rows * self.scale)
+
+    def label_term(self, backend, blocks, lam):
+        return VotesTerm(backend, self.rows, blocks)
+
+    def factor_update(self, backend, dim, lam):
+        return ColumnUpdate(
+            backend,
+            self.rows,
+            lambda turned, blocks: VotesTerm(backend, turned, blocks),
+            lam.context_ridge,
+            dim,
+        )
+
+    def start_target(self, backend, weight, lam):
+        """At the start, x is 2 for a yes and −2 for a no."""
+        signs = sp.csr_array(2.0 * self.rows.sign())
+        signs, turned = backend.sparse(signs), backend.sparse(signs.T.tocsr())
+        return StartTarget(
+            float(np.sqrt(weight)),
+            lambda V: backend.sparse_product(signs, V),
+            lambda W: backend.sparse_product(turned, W),
+        )
+
+    def loss(self, W, factor, lam):
+        votes = self.rows.toarray()
+        x = W @ factor.T
+        return float((np.abs(votes) * np.logaddexp(0.0, -np.sign(votes) * x)).sum())
+
+    # ---- in an embedding: queries, later labels, files ----
+
+    def row(self, label):
+        at = [self.index.get(label, -1)]
+        return take_rows(self.votes, at).toarray()[0]
+
+    def pull(self, label, vector, lam):
+        votes = self.row(label) * self.scale
+        return self.weight * votes / (1 + np.exp(np.sign(votes) * self.factor @ vector))
+
+    def standing(self, label):
+        return np.sign(self.row(label)).astype(np.int8)
+
+    def stored_cells(self):
+        return self.columns, sp.coo_array(self.votes)
+
+    def for_new_labels(self, context, labels):
+        new = self.changed(labels=(), votes=sp.csr_array((0, len(self.columns))))
+        if context is not None:
+            if not isinstance(context, VotesContext):
+                raise self.other_kind_error()
+            unknown = [x for x in context.columns if x not in self.columns]
+            warn_unknown_columns(self.name, unknown)
+            at = positions_of(self.columns, index_of(context.columns))
+            votes = take_columns(context.votes, at)
+            new = self.changed(labels=context.labels, votes=votes)
+        return new.placed(labels)
+
+    def _joined(self, later):
+        return {"votes": sp.csr_array(sp.vstack([self.votes, later.votes]))}
+
+    def pack(self, store):
+        store.put_names("labels", self.labels)
+        store.put_sparse("votes", self.votes)
+        return {"scale": self.scale}
+
+    @classmethod
+    def unpack(cls, packed, store):
+        own = cls.unpacked(packed, store)
+        votes = store.sparse("votes", len(own["columns"]))
+        return cls(**own, votes=votes, scale=packed["scale"])
+
+    def check(self):
+        check_number(self.scale, f"the scale of context {self.name!r}")
+        if not self.scale > 0:
+            raise ContextError(f"the scale of {self.name!r} must be above zero")
