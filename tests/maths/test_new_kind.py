@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from conftest import make_backend
 from problems import make_problem
 from votes.context import VotesContext
@@ -27,10 +28,19 @@ VOTES = [
 ]
 
 
+def votes_of(rows):
+    """Rows of (label, property, vote)."""
+    names, properties, numbers = zip(*rows, strict=True)
+    labels, columns = (tuple(dict.fromkeys(x)) for x in (names, properties))
+    at = [labels.index(x) for x in names], [columns.index(x) for x in properties]
+    votes = sp.coo_array((numbers, at), (len(labels), len(columns)), dtype=float)
+    return VotesContext("votes", labels, columns, sp.csr_array(votes))
+
+
 @pytest.fixture
 def contexts(monkeypatch):
     monkeypatch.setitem(KINDS, "votes", VotesContext)
-    return [RelationalContext.from_hierarchy(TREE), VotesContext.from_rows(VOTES)]
+    return [RelationalContext.from_hierarchy(TREE), votes_of(VOTES)]
 
 
 def test_a_new_kind_is_learned_stored_explained_and_extended(
@@ -51,7 +61,7 @@ def test_a_new_kind_is_learned_stored_explained_and_extended(
     parts = found.explain("cat", "dog")
     assert {part.context for part in parts.parts} == {"hierarchy", "votes"}
     assert abs(parts.rest) < 1e-2
-    fox = fold_in(found, VotesContext.from_rows([("fox", "howls", 3)]))
+    fox = fold_in(found, votes_of([("fox", "howls", 3)]))
     both = found.joined(fox)
     assert both.contexts[1].knows("fox")
     assert both.nearest("fox", k=1, among=["wolf", "cat"])[0][0] == "wolf"

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from phcle.contexts.labels import as_labels, index_of, positions_of
-from phcle.contexts.matrices import as_csr, check_number, take_columns, take_rows
+from phcle.contexts.labels import index_of, positions_of
+from phcle.contexts.matrices import take_columns, take_rows
 from phcle.contexts.protocol import Context, warn_unknown_columns
-from phcle.contexts.terms import UNITS, ColumnUpdate, StartTarget
+from phcle.contexts.terms import UNITS, StartTarget
 from phcle.errors import ContextError
 from votes.term import VotesTerm
 
@@ -24,17 +24,6 @@ class VotesContext(Context):
 
     kind = "votes"
     order = 2  # after relational (0) and descriptive (1) contexts
-
-    @classmethod
-    def from_rows(cls, rows, *, name="votes"):
-        """Rows of (label, property, vote)."""
-        names, properties, numbers = zip(*rows, strict=True)
-        labels = as_labels(dict.fromkeys(names), f"context {name!r}")
-        columns = as_labels(dict.fromkeys(properties), f"columns of {name!r}")
-        at = [labels.index(x) for x in names], [columns.index(x) for x in properties]
-        shape = len(labels), len(columns)
-        votes = as_csr(sp.coo_array((numbers, at), shape), name)
-        return cls(name, labels, columns, votes)
 
     @property
     def has_values(self):
@@ -53,17 +42,8 @@ class VotesContext(Context):
         rows = take_rows(self.votes, positions_of(labels, self.index))
         return self.changed(rows=rows * self.scale)
 
-    def label_term(self, backend, blocks, lam):
-        return VotesTerm(backend, self.rows, blocks)
-
-    def factor_update(self, backend, dim, lam):
-        return ColumnUpdate(
-            backend,
-            self.rows,
-            lambda turned, blocks: VotesTerm(backend, turned, blocks),
-            lam.context_ridge,
-            dim,
-        )
+    def term(self, backend, entries, blocks, lam, *, is_turned=False):
+        return VotesTerm(backend, entries, blocks)
 
     def start_target(self, backend, weight, lam):
         """At the start, x is 2 for a yes and −2 for a no."""
@@ -88,7 +68,9 @@ class VotesContext(Context):
 
     def pull(self, label, vector, lam):
         votes = self.row(label) * self.scale
-        return self.weight * votes / (1 + np.exp(np.sign(votes) * self.factor @ vector))
+        return (
+            self.weight * votes / (1 + np.exp(np.sign(votes) * (self.factor @ vector)))
+        )
 
     def standing(self, label):
         return np.sign(self.row(label)).astype(np.int8)
@@ -123,6 +105,5 @@ class VotesContext(Context):
         return cls(**own, votes=votes, scale=packed["scale"])
 
     def check(self):
-        check_number(self.scale, f"the scale of context {self.name!r}")
-        if not self.scale > 0:
+        if not 0 < self.scale < 1e30:
             raise ContextError(f"the scale of {self.name!r} must be above zero")

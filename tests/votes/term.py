@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 
-from phcle.backends.row_blocks import pad_rows
-from phcle.contexts.terms import Line, Local, Term, View
+from phcle.contexts.terms import Line, Local, Term, View, padded_blocks
 
 
 class VotesTerm(Term, View):
@@ -13,11 +12,7 @@ class VotesTerm(Term, View):
 
     def __init__(self, backend, votes, blocks):
         self.backend = backend
-        own = backend.processes.own_blocks(len(blocks))
-        self.padded = [
-            pad_rows(votes, block.rows, backend) if number in own else None
-            for number, block in enumerate(blocks)
-        ]
+        self.padded = padded_blocks(backend, votes, blocks)
 
     def at(self, other, weight, *, sample=None):
         view = copy(self)

@@ -51,7 +51,7 @@ from phcle.contexts.protocol import (
     Reasons,
     warn_unknown_columns,
 )
-from phcle.contexts.terms import UNITS, ColumnUpdate, Penalties, StartTarget
+from phcle.contexts.terms import UNITS, Penalties, StartTarget
 from phcle.errors import ContextError, ContextWarning, PhcleWarning, check_choice, some
 from phcle.files.container import TensorStore
 
@@ -282,18 +282,6 @@ class RelationalContext(Context):
         """Sum of D over the columns: zero for labels that the context does not know."""
         return np.asarray(self.rows.sum(axis=1), np.float64).ravel()
 
-    @cached_property
-    def _stored(self) -> dict[tuple[str, str], Any]:
-        """D on each back end that has asked for it."""
-        return {}
-
-    def _on(self, backend: Backend) -> Any:
-        """The scaled counts on a back end, placed once for updates of both factors."""
-        key = (f"{backend.name} {getattr(backend, 'device', 'cpu')}", backend.dtype)
-        if key not in self._stored:
-            self._stored[key] = backend.stored(self.rows)
-        return self._stored[key]
-
     def _row_rate(self, lam: Penalties) -> Floats:
         """B = rate · column_massᵀ."""
         return lam.negatives * self.row_mass / self.total
@@ -306,30 +294,25 @@ class RelationalContext(Context):
     def masses(self) -> tuple[AnyFloats, AnyFloats]:
         return self.row_mass, self.column_mass
 
-    def label_term(
-        self, backend: Backend, blocks: Sequence[Block], lam: Penalties
+    def term(
+        self,
+        backend: Backend,
+        entries: Any,
+        blocks: Sequence[Block],
+        lam: Penalties,
+        *,
+        is_turned: bool = False,
     ) -> logistic.LogisticTerm:
-        counts, rate = self._on(backend), self._row_rate(lam)
-        return logistic.LogisticTerm(backend, counts, rate, self.column_mass, blocks)
-
-    def factor_update(self, backend: Backend, dim: int, lam: Penalties) -> ColumnUpdate:
-        rate = lam.negatives * self.column_mass / self.total
-        return ColumnUpdate(
-            backend,
-            self._on(backend),
-            lambda turned, blocks: logistic.LogisticTerm(
-                backend, turned, rate, self.row_mass, blocks
-            ),
-            lam.context_ridge,
-            dim,
-        )
+        masses = self.masses[::-1] if is_turned else self.masses
+        rate = lam.negatives * masses[0] / self.total
+        return logistic.LogisticTerm(backend, entries, rate, masses[1], blocks)
 
     def start_target(
         self, backend: Backend, weight: float, lam: Penalties
     ) -> StartTarget:
         # About the curvature of the logistic loss at an average pair.
         weight = float(np.sqrt(weight * UNITS / len(self.columns)))
-        counts, rate = self._on(backend), self._row_rate(lam)
+        counts, rate = self.stored(backend), self._row_rate(lam)
         return logistic.log_ratio_target(
             backend, counts, rate, self.column_mass, lam.negatives, weight
         )
@@ -342,7 +325,7 @@ class RelationalContext(Context):
         """The value if x were the best number for every count."""
         rate = self._row_rate(lam)
         if backend is not None and backend.is_accelerated:
-            counts = self._on(backend)
+            counts = self.stored(backend)
             return logistic.floor_on_device(backend, counts, rate, self.column_mass)
         return logistic.saturated_floor(self.rows, rate, self.column_mass)
 

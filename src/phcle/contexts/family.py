@@ -386,9 +386,6 @@ class CentreTerm(Term, View):
         self.backend, self.blocks = backend, blocks
         self.places = backend.sparse(places)
 
-    def on(self, backend: Backend) -> CentreTerm:
-        return self
-
     def at(
         self, other: Array, weight: float, *, sample: Sample | None = None
     ) -> CentreTerm:

@@ -22,8 +22,17 @@ import scipy.sparse as sp
 from phcle.arrays import AnyFloats
 from phcle.backends.dense import Columns, DenseCurvature, DensePart, n_sampled_columns
 from phcle.backends.protocol import Array, Backend
-from phcle.backends.row_blocks import Block, pad_rows
-from phcle.contexts.terms import Curvature, Line, Local, Sample, StartTarget, Term, View
+from phcle.backends.row_blocks import Block
+from phcle.contexts.terms import (
+    Curvature,
+    Line,
+    Local,
+    Sample,
+    StartTarget,
+    Term,
+    View,
+    padded_blocks,
+)
 
 TILE = 4_000_000
 """Most numbers of W Cᵀ in memory at once: 32 MB."""
@@ -72,11 +81,7 @@ class LogisticTerm(Term):
         self.column_mass = column_mass
         self.mass = backend.asarray(column_mass)
         self.rates = [backend.asarray(row_rate[block.rows]) for block in blocks]
-        own = backend.processes.own_blocks(len(blocks))
-        self.padded = [
-            pad_rows(counts, block.rows, backend) if number in own else None
-            for number, block in enumerate(blocks)
-        ]
+        self.padded = padded_blocks(backend, counts, blocks)
 
     def on(self, backend: Backend) -> LogisticTerm:
         term = copy(self)

@@ -26,7 +26,13 @@ from phcle.arrays import AnyFloats, Flags, Ints
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.labels import index_of, some_names
-from phcle.contexts.terms import FactorUpdate, Penalties, StartTarget, Term
+from phcle.contexts.terms import (
+    ColumnUpdate,
+    FactorUpdate,
+    Penalties,
+    StartTarget,
+    Term,
+)
 from phcle.errors import ContextError, ContextWarning, some
 
 if TYPE_CHECKING:
@@ -63,6 +69,8 @@ class Context(ABC):
         Learned vectors of the columns; empty before the fit.
     rows : matrix
         In a fit: scaled numbers over all labels of the problem.
+    shrinkage : float or None
+        How much the factor is shrunk; None: as the penalties of the fit say.
     """
 
     kind: ClassVar[str]
@@ -77,6 +85,7 @@ class Context(ABC):
         default_factory=lambda: np.empty((0, 0)), kw_only=True, repr=False
     )
     rows: Any = field(default=None, kw_only=True, repr=False)
+    shrinkage: float | None = field(default=None, kw_only=True, repr=False)
 
     def changed(self, **fields_now: Any) -> Self:
         """Return the context with other fields, which are not checked again.
@@ -354,26 +363,6 @@ class Context(ABC):
         """
         return [self.rows]
 
-    @property
-    def is_shrunk(self) -> bool:
-        """Whether the factor has a penalty of its own instead of the common ridge."""
-        return False
-
-    def shrunk(self, shrinkage: float | None) -> Self:
-        """Return the context with another shrinkage of its factor.
-
-        Parameters
-        ----------
-        shrinkage : float or None
-            See `PHCLE`; None leaves the factor to the ridge.
-
-        Returns
-        -------
-        FittedContext
-            The context, or the context itself if it has no shrinkage.
-        """
-        return self
-
     def term_weight(self, weight: float, lam: Penalties) -> float:
         """Return the number that multiplies the term of the context.
 
@@ -391,7 +380,60 @@ class Context(ABC):
         """
         return weight
 
-    @abstractmethod
+    @cached_property
+    def _stored(self) -> dict[tuple[str, str], Any]:
+        """Entries on each back end that has asked for them."""
+        return {}
+
+    def stored(self, backend: Backend) -> Any:
+        """Place the entries on a back end, once for updates of both factors.
+
+        Parameters
+        ----------
+        backend : Backend
+            Where to compute.
+
+        Returns
+        -------
+        csr_array or StoredRows
+            The entries there.
+        """
+        key = (f"{backend.name} {getattr(backend, 'device', 'cpu')}", backend.dtype)
+        if key not in self._stored:
+            self._stored[key] = backend.stored(self.rows)
+        return self._stored[key]
+
+    def term(
+        self,
+        backend: Backend,
+        entries: Any,
+        blocks: Sequence[Block],
+        lam: Penalties,
+        *,
+        is_turned: bool = False,
+    ) -> Term:
+        """Return the term for updates of W or, turned, of the factor.
+
+        Parameters
+        ----------
+        backend : Backend
+            Where to compute.
+        entries : csr_array or StoredRows
+            What `stored` gave, perhaps turned.
+        blocks : sequence of Block
+            Blocks of rows that are updated together.
+        lam : Penalties
+            Penalties of the fit.
+        is_turned : bool, default False
+            Whether rows are columns of the context.
+
+        Returns
+        -------
+        Term
+            The term over these rows.
+        """
+        raise NotImplementedError  # by kinds that make their terms in another way
+
     def label_term(
         self, backend: Backend, blocks: Sequence[Block], lam: Penalties
     ) -> Term:
@@ -411,8 +453,8 @@ class Context(ABC):
         Term
             The term over the rows of W.
         """
+        return self.term(backend, self.stored(backend), blocks, lam)
 
-    @abstractmethod
     def factor_update(self, backend: Backend, dim: int, lam: Penalties) -> FactorUpdate:
         """Return what updates the factor while W is fixed.
 
@@ -430,6 +472,15 @@ class Context(ABC):
         FactorUpdate
             The update of this kind of context.
         """
+        return ColumnUpdate(
+            backend,
+            self.stored(backend),
+            lambda turned, blocks: self.term(
+                backend, turned, blocks, lam, is_turned=True
+            ),
+            self.factor_ridge(lam),
+            dim,
+        )
 
     def factor_ridge(self, lam: Penalties) -> float:
         """Return the λ of the squared penalty on the factor.

@@ -26,6 +26,7 @@ from phcle.contexts.terms import (
     Sample,
     Term,
     View,
+    padded_blocks,
 )
 from phcle.errors import check_choice
 
@@ -209,18 +210,10 @@ class SquaredTerm(Term, View):
     ) -> None:
         self.backend, self.blocks = backend, blocks
         marked, self.values = values.by_row, values.placed(backend)
-        own = backend.processes.own_blocks(len(blocks))
-        self.padded = [
-            pad_rows(marked.cells, block.rows, backend) if number in own else None
-            for number, block in enumerate(blocks)
-        ]
+        self.padded = padded_blocks(backend, marked.cells, blocks)
         by_gaps = marked.by_gaps.astype(np.float64)
         self.full = [backend.asarray(by_gaps[block.rows]) for block in blocks]
         self.energy = [backend.asarray(values.energy[block.rows]) for block in blocks]
-
-    def on(self, backend: Backend) -> SquaredTerm:
-        """The term itself: it has no large product to compute in another way."""
-        return self
 
     def at(
         self, other: Array, weight: float, *, sample: Sample | None = None

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.backends.protocol import Array, Backend
-from phcle.backends.row_blocks import Block, split_rows
+from phcle.backends.row_blocks import Block, PaddedRows, pad_rows, split_rows
 
 Sample = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
 """Positions of sampled columns, and the mass that each represents."""
@@ -158,8 +158,9 @@ class Term(Protocol):
         Returns
         -------
         Term
-            The term there.
+            The term there; by default the same one.
         """
+        return self
 
     def at(self, other: Array, weight: float, *, sample: Sample | None = None) -> View:
         """Fix the other factor and the weight.
@@ -298,6 +299,32 @@ class StartTarget:
     weight: float
     product: Callable[[Array], Array]
     transposed: Callable[[Array], Array]
+
+
+def padded_blocks(
+    backend: Backend, entries: Any, blocks: Sequence[Block]
+) -> list[PaddedRows | None]:
+    """Pad the entries of the blocks that this process updates.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    entries : csr_array or StoredRows of shape (rows, columns)
+        The entries.
+    blocks : sequence of Block
+        Blocks of rows that are updated together.
+
+    Returns
+    -------
+    list of PaddedRows or None
+        The entries of each block; None where there are none, or for other processes.
+    """
+    own = backend.processes.own_blocks(len(blocks))
+    return [
+        pad_rows(entries, block.rows, backend) if number in own else None
+        for number, block in enumerate(blocks)
+    ]
 
 
 class ColumnUpdate(FactorUpdate):

@@ -125,7 +125,7 @@ class DescriptiveContext(Context):
     log_shifts: tuple[float, ...]
     offset: Floats
     scale: Floats
-    shrinkage: float | None
+    rows: ScaledRows
 
     kind = "descriptive"
     order = 1
@@ -317,20 +317,17 @@ class DescriptiveContext(Context):
     @property
     def observed(self) -> Flags:
         """Which labels of the problem have a known value."""
-        found: Flags = self.rows.observed
-        return found
+        return self.rows.observed
 
     @property
     def informs(self) -> Flags:
         """Which labels have a known value in a column that varies."""
-        found: Flags = self.rows.known_in(self.rows.varies)
-        return found
+        return self.rows.known_in(self.rows.varies)
 
     @property
     def entries(self) -> sp.csr_array:
         """Known cells or gaps, whichever are fewer in a row."""
-        found: sp.csr_array = self.rows.by_row.cells
-        return found
+        return self.rows.by_row.cells
 
     def without_cells(self, rows: Ints, columns: Ints) -> DescriptiveContext:
         """Return the context without some known cells, around the means of the others.
@@ -367,17 +364,7 @@ class DescriptiveContext(Context):
 
     def fingerprint_arrays(self) -> list[Any]:
         """All scaled numbers."""
-        found: list[Any] = self.rows.arrays
-        return found
-
-    @property
-    def is_shrunk(self) -> bool:
-        """Whether its factor has a shrinkage of its own."""
-        return self.shrinkage is not None
-
-    def shrunk(self, shrinkage: float | None) -> DescriptiveContext:
-        """The context with another shrinkage of its factor."""
-        return self.changed(shrinkage=shrinkage)
+        return self.rows.arrays
 
     def term_weight(self, weight: float, lam: Penalties) -> float:
         """λ1 β."""
@@ -409,7 +396,7 @@ class DescriptiveContext(Context):
         if self.shrinkage is None:
             return lam.ridge
         threshold = lam.descriptive * self.shrinkage * self.rows.noise_level
-        return float(threshold**2 / lam.ridge)
+        return threshold**2 / lam.ridge
 
     def start_target(
         self, backend: Backend, weight: float, lam: Penalties
@@ -419,8 +406,7 @@ class DescriptiveContext(Context):
         return StartTarget(root, placed.product, placed.turned_product)
 
     def loss(self, W: AnyFloats, factor: AnyFloats, lam: Penalties) -> float:
-        found: float = self.rows.loss(W, factor)
-        return found
+        return self.rows.loss(W, factor)
 
     # ---- in an embedding ----
 

@@ -230,7 +230,8 @@ def pose_setting(
 def _posed(aligned: Aligned, setting: Setting, penalties: Penalties) -> Problem:
     placed = in_roles(aligned.contexts, setting.roles)
     problem = pose(replace(aligned, contexts=placed), penalties, setting.dim)
-    shrunk = [c.shrunk(setting.shrinkage.get(c.name)) for c in problem.contexts]
+    sizes = setting.shrinkage
+    shrunk = [c.changed(shrinkage=sizes.get(c.name)) for c in problem.contexts]
     return replace(problem, contexts=tuple(shrunk))
 
 

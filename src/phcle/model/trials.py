@@ -226,7 +226,7 @@ class Trials:
             The problem of a trial.
         """
         contexts = [
-            self.tables[part.name].shrunk(setting.shrinkage.get(part.name))
+            self.tables[part.name].changed(shrinkage=setting.shrinkage.get(part.name))
             if part.name in self.tables
             else part.in_fit(self.labels)
             for context in in_roles(self.question.aligned.contexts, setting.roles)
