@@ -52,7 +52,7 @@ SHUFFLED = 1_000_000
 second, as long as a sampled sweep over them on a GPU."""
 
 
-class LogisticTerm(Term):
+class LogisticTerm(Term, View):
     """The term α Σ_c [ Q_yc softplus(x_yc) − D_yc x_yc ] with Q = D + rate · massᵀ.
 
     Parameters
@@ -68,6 +68,13 @@ class LogisticTerm(Term):
     blocks : sequence of Block
         Blocks of rows that are updated together.
     """
+
+    other: Array
+    weight: float
+    sample: Sample | None
+    gram: Array
+    trace: Any  # of the Gram matrix
+    columns: Columns
 
     def __init__(
         self,
@@ -89,45 +96,25 @@ class LogisticTerm(Term):
         return term
 
     def at(
-        self,
-        other: Array,
-        weight: float,
-        *,
-        sample: Sample | None = None,
-    ) -> LogisticView:
+        self, other: Array, weight: float, *, sample: Sample | None = None
+    ) -> LogisticTerm:
         """Fix the other factor and the weight; the Gram matrix stays exact."""
-        return LogisticView(self, other, weight, sample)
-
-
-class LogisticView(View):
-    """The term with given other factor, for all blocks."""
-
-    trace: Any  # of the Gram matrix
-
-    def __init__(
-        self,
-        term: LogisticTerm,
-        other: Array,
-        weight: float,
-        sample: Sample | None,
-    ) -> None:
-        xp = term.backend.xp
-        self.term, self.other, self.weight = term, other, weight
-        self.sample = sample
-        self.total_mass = xp.sum(term.mass)
+        view, xp = copy(self), self.backend.xp
+        view.other, view.weight, view.sample = other, weight, sample
         # Σ_c mass_c z zᵀ, shared by all rows: B has rank one.
-        weighted = other * term.mass[:, None]
-        self.gram = xp.matmul(weighted.T, other)
-        self.trace = xp.sum(xp.linalg.diagonal(self.gram))
+        weighted = other * self.mass[:, None]
+        view.gram = xp.matmul(weighted.T, other)
+        view.trace = xp.sum(xp.linalg.diagonal(view.gram))
         if sample is None:
-            self.columns = term.backend.columns(other, term.mass)
-            return
-        self.columns = self._pick(*sample)
+            view.columns = self.backend.columns(other, self.mass)
+        else:
+            view.columns = view._pick(*sample)
+        return view
 
     @cached_property
     def _probe(self) -> tuple[Array, Columns] | None:
         """A sample of the columns for products with the curvature; None takes all."""
-        at, mass = None, self.term.column_mass
+        at, mass = None, self.column_mass
         if self.sample is not None:
             at, mass = self.sample
         n = n_sampled_columns(len(mass))
@@ -136,16 +123,11 @@ class LogisticView(View):
         # Any seed works, because the optimum does not depend on it.
         chosen, masses = draw_columns(mass, n, np.random.default_rng(0))
         columns = self._pick(chosen if at is None else at[chosen], masses)
-        return self.term.backend.indices(chosen), columns
+        return self.backend.indices(chosen), columns
 
     def _pick(self, at: npt.NDArray[np.int64], mass: AnyFloats) -> Columns:
-        backend = self.term.backend
-        other = backend.xp.take(self.other, backend.indices(at), axis=0)
-        return backend.columns(other, backend.asarray(mass))
-
-    def dense(self, y: Array) -> DensePart:
-        """The dense part at some rows."""
-        return self.term.backend.dense_part(y, self.columns)
+        other = self.backend.xp.take(self.other, self.backend.indices(at), axis=0)
+        return self.backend.columns(other, self.backend.asarray(mass))
 
     def probed(self, dense: DensePart) -> DenseCurvature:
         """The curvature of a dense part."""
@@ -154,7 +136,7 @@ class LogisticView(View):
     @cached_property
     def squares(self) -> Array:
         """Squared length of every row of the other factor: (columns,)."""
-        return self.term.backend.xp.sum(self.other * self.other, axis=1)
+        return self.backend.xp.sum(self.other * self.other, axis=1)
 
     def local(self, block: int, y: Array, chosen: Array | None = None) -> LocalLogistic:
         return LocalLogistic(self, block, y, chosen)
@@ -164,17 +146,16 @@ class LocalLogistic(Local):
     """The term at some rows."""
 
     def __init__(
-        self, view: LogisticView, block: int, y: Array, chosen: Array | None
+        self, view: LogisticTerm, block: int, y: Array, chosen: Array | None
     ) -> None:
-        term, backend = view.term, view.term.backend
-        xp = backend.xp
+        backend, xp = view.backend, view.backend.xp
         self.view, self.xp = view, xp
-        rates, self.padded = term.rates[block], term.padded[block]
+        rates, self.padded = view.rates[block], view.padded[block]
         if chosen is not None:
             rates = rates[chosen]
             self.padded = None if self.padded is None else self.padded.take(chosen)
         self.rate = view.weight * rates  # (r,)
-        self.dense = view.dense(y)
+        self.dense = backend.dense_part(y, view.columns)
         self.value = self.rate * self.dense.value
         self.gradient = self.rate[:, None] * self.dense.gradient
         if self.padded is None:
@@ -198,7 +179,7 @@ class LocalLogistic(Local):
     def _near_dense(self) -> Array:
         """Curvature of the dense part at the known entries: (r, width)."""
         assert self.padded is not None
-        mass = self.view.term.mass[self.padded.columns]
+        mass = self.view.mass[self.padded.columns]
         known = self.rate[:, None] * mass * self.padded.known
         return known * self.near_sigmoid * (1 - self.near_sigmoid)
 
@@ -218,7 +199,7 @@ class LocalLogistic(Local):
             return spread
         squares = self.view.squares[self.padded.columns]
         near = self.xp.sum(self._near_dense * squares, axis=1)
-        trace = self.xp.clip(self.view.trace, min=_tiny(self.view.term.backend))
+        trace = self.xp.clip(self.view.trace, min=_tiny(self.view.backend))
         return self.xp.clip(spread - near / trace, min=0.0)
 
     @cached_property
@@ -243,7 +224,7 @@ class LocalLogistic(Local):
         level = xp.mean(self._elsewhere)
         if self.padded is not None:
             # An approximation: known entries have the mean direction of the mass.
-            mass = xp.clip(self.view.total_mass, min=_tiny(self.view.term.backend))
+            mass = xp.clip(xp.sum(self.view.mass), min=_tiny(self.view.backend))
             level = level + xp.sum(self._near) / (self._near.shape[0] * mass)
         return level * self.view.gram
 
@@ -269,7 +250,7 @@ class _LogisticLine(Line):
         if local.padded is None:
             return total
         x = local.near_x[chosen] + step[:, None] * self.near_slope[chosen]
-        softplus = local.view.term.backend.softplus(x)
+        softplus = local.view.backend.softplus(x)
         return total + xp.sum(local.weights[chosen] * (softplus - x), axis=1)
 
 

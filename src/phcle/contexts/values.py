@@ -297,13 +297,17 @@ class DescriptiveContext(Context):
                 ContextWarning,
                 stacklevel=5,
             )
-        source = None if self.source is None else self.source.take([])
         cut = self.rows_for(labels)
+        matrix = cut.fit_matrix
         offset, scale = offset_and_scale(
-            cut.fit_matrix, self.titles, standardize=self.standardize
+            matrix, self.titles, standardize=self.standardize
         )
-        cut = cut.changed(source=source, offset=offset, scale=scale)
-        return cut.changed(rows=cut._scaled(labels))
+        return cut.changed(
+            source=None if self.source is None else self.source.take([]),
+            offset=offset,
+            scale=scale,
+            rows=ScaledRows.over(labels, cut.labels, matrix, offset, scale),
+        )
 
     def again(self, labels: Sequence[str]) -> DescriptiveContext:
         """The learned context on the scale of the fit; labels may have been added."""
