@@ -87,6 +87,12 @@ class RelationalContext(Context):
         What the fit makes of a hierarchy or graph; see `from_hierarchy`.
     triples : LabelLinks, optional
         The links that were counted, if they are of several relations.
+    scale : float
+        In a fit: what counts are multiplied by.
+    column_mass : array of shape (columns,)
+        In a fit: sums of scaled counts.
+    total : float
+        In a fit: the sum of all scaled counts.
 
     Examples
     --------

@@ -656,6 +656,8 @@ class ScaledRows:
         Number of all labels.
     offset, scale : arrays of shape (columns,)
         What is subtracted, and what is divided by.
+    varies : array of bool of shape (columns,)
+        Columns whose known values are not all equal.
     """
 
     gaps: Gaps

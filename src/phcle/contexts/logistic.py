@@ -20,7 +20,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.arrays import AnyFloats
-from phcle.backends.dense import Columns, DenseCurvature, DensePart, n_sampled_columns
+from phcle.backends.dense import Columns, DenseCurvature, n_sampled_columns
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.terms import (
@@ -112,7 +112,7 @@ class LogisticTerm(Term, View):
         return view
 
     @cached_property
-    def _probe(self) -> tuple[Array, Columns] | None:
+    def probe(self) -> tuple[Array, Columns] | None:
         """A sample of the columns for products with the curvature; None takes all."""
         at, mass = None, self.column_mass
         if self.sample is not None:
@@ -129,20 +129,18 @@ class LogisticTerm(Term, View):
         other = self.backend.xp.take(self.other, self.backend.indices(at), axis=0)
         return self.backend.columns(other, self.backend.asarray(mass))
 
-    def probed(self, dense: DensePart) -> DenseCurvature:
-        """The curvature of a dense part."""
-        return dense if self._probe is None else dense.curvature_at(*self._probe)
-
     @cached_property
     def squares(self) -> Array:
         """Squared length of every row of the other factor: (columns,)."""
         return self.backend.xp.sum(self.other * self.other, axis=1)
 
-    def local(self, block: int, y: Array, chosen: Array | None = None) -> LocalLogistic:
-        return LocalLogistic(self, block, y, chosen)
+    def local(
+        self, block: int, y: Array, chosen: Array | None = None
+    ) -> _LocalLogistic:
+        return _LocalLogistic(self, block, y, chosen)
 
 
-class LocalLogistic(Local):
+class _LocalLogistic(Local):
     """The term at some rows."""
 
     def __init__(
@@ -205,7 +203,8 @@ class LocalLogistic(Local):
     @cached_property
     def _probed(self) -> DenseCurvature:
         """The curvature of the dense part."""
-        return self.view.probed(self.dense)
+        probe = self.view.probe
+        return self.dense if probe is None else self.dense.curvature_at(*probe)
 
     def product(self, z: Array, curvature: Curvature) -> Array:
         xp = self.xp
@@ -238,7 +237,7 @@ class LocalLogistic(Local):
 
 
 class _LogisticLine(Line):
-    def __init__(self, local: LocalLogistic, direction: Array) -> None:
+    def __init__(self, local: _LocalLogistic, direction: Array) -> None:
         self.local = local
         self.dense = local.dense.along(direction)
         if local.padded is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -102,6 +102,8 @@ class DescriptiveContext(Context):
     log_shifts : tuple of float, default ()
         What is added to the values of each of them before the logarithm, which must
         then be above zero; by default nothing.
+    **fitted : object
+        What a fit adds, such as the offset and scale of each column.
 
     Attributes
     ----------
@@ -117,7 +119,7 @@ class DescriptiveContext(Context):
     ('fins', 'fur')
     """
 
-    matrix: Gaps
+    matrix: Gaps = field(init=False)
     standardize: bool
     readable: bool
     source: Source | None
@@ -461,6 +463,7 @@ class DescriptiveContext(Context):
 
     @cached_property
     def is_number(self) -> Flags:
+        """Which columns are numbers, not truths or values of a category."""
         found = np.zeros(len(self.columns), dtype=bool)
         for each in self.fields:
             found[each.at] = each.kind == "number"
