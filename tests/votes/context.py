@@ -78,7 +78,7 @@ class VotesContext(Context):
     def stored_cells(self):
         return self.columns, sp.coo_array(self.votes)
 
-    def for_new_labels(self, context, labels):
+    def for_new_labels(self, context, labels, names=None):
         new = self.changed(labels=(), votes=sp.csr_array((0, len(self.columns))))
         if context is not None:
             if not isinstance(context, VotesContext):

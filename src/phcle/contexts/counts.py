@@ -164,10 +164,6 @@ class RelationalContext(Context):
         """Whether the role is "auto" and labels have relatives."""
         return self.role == "auto" and self.relatives() is not None
 
-    def in_role(self, role: str) -> RelationalContext:
-        """The same counts in another role."""
-        return replace(self, role=role)
-
     def parts(self) -> tuple[Context, ...]:
         """The counts, a family, or both; "auto" is counts unless the fit chooses."""
         if self.role in ("counts", "auto"):
@@ -402,7 +398,10 @@ class RelationalContext(Context):
         return self.columns, sp.coo_array(self.counts)
 
     def for_new_labels(
-        self, context: Context | None, labels: Sequence[str]
+        self,
+        context: Context | None,
+        labels: Sequence[str],
+        names: Mapping[str, str] | None = None,
     ) -> RelationalContext:
         counts = sp.csr_array((len(labels), len(self.columns)))
         recipe = triples = None
@@ -972,8 +971,6 @@ def _on_columns(
     context: RelationalContext, columns: Sequence[str], labels: Sequence[str]
 ) -> sp.csr_array:
     """Counts of the labels on the columns of the fit; warns of columns left out."""
-    if same_names(context.columns, columns):
-        return context.rows_for(labels)
     position = index_of(columns)
     warn_unknown_columns(
         context.name, [c for c in context.columns if c not in position]

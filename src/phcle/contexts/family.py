@@ -310,7 +310,10 @@ class FamilyContext(Context):
         return nodes, sp.coo_array(self.kinship.places(self.labels, nodes))
 
     def for_new_labels(
-        self, context: Context | None, labels: Sequence[str]
+        self,
+        context: Context | None,
+        labels: Sequence[str],
+        names: Mapping[str, str] | None = None,
     ) -> FamilyContext:
         kinship = self.kinship
         if context is not None:

@@ -202,21 +202,6 @@ class Context(ABC):
         """Whether the fit may choose between counts and a family."""
         return False
 
-    def in_role(self, role: str) -> Context:
-        """Return the same context in another role.
-
-        Parameters
-        ----------
-        role : {"counts", "family", "both", "auto"}
-            What the fit makes of it; see `RelationalContext.from_hierarchy`.
-
-        Returns
-        -------
-        Context
-            The context in that role; contexts without relatives have only one.
-        """
-        return self
-
     def relatives(self) -> Kinship | None:
         """Return the tree or graph that makes labels relatives of each other, if any.
 
@@ -266,21 +251,6 @@ class Context(ABC):
         FittedContext
             The context as the solver uses it, not learned yet.
         """
-
-    def again(self, labels: Sequence[str]) -> Self:
-        """Arrange the stored data by labels, to fit them again.
-
-        Parameters
-        ----------
-        labels : sequence of str
-            Labels of the problem.
-
-        Returns
-        -------
-        FittedContext
-            The context, not learned yet.
-        """
-        return self.in_fit(labels)
 
     @property
     def observed(self) -> Flags:
@@ -742,27 +712,13 @@ class Context(ABC):
             return ()
         return self.specific_nodes.first(self.hierarchy.shared_ancestors(a, b))
 
-    def from_names(
-        self, labels: Sequence[str], names: Mapping[str, str]
-    ) -> Context | None:
-        """Make a context of new labels from their own names.
-
-        Parameters
-        ----------
-        labels : sequence of str
-            The new labels.
-        names : mapping from str to str
-            Readable names of some of them.
-
-        Returns
-        -------
-        Context or None
-            What the names say; None if the context is not made of names.
-        """
-        return None
-
     @abstractmethod
-    def for_new_labels(self, context: Context | None, labels: Sequence[str]) -> Self:
+    def for_new_labels(
+        self,
+        context: Context | None,
+        labels: Sequence[str],
+        names: Mapping[str, str] | None = None,
+    ) -> Self:
         """Return the context over labels that are folded in.
 
         Parameters
@@ -771,6 +727,8 @@ class Context(ABC):
             What the user knows about the new labels; None if nothing.
         labels : sequence of str
             The new labels.
+        names : mapping from str to str, optional
+            Readable names of new labels.
 
         Returns
         -------

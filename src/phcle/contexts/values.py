@@ -33,6 +33,7 @@ from phcle.contexts.labels import (
     index_of,
     is_missing,
     positions_of,
+    some_names,
 )
 from phcle.contexts.matrices import LARGEST, check_array, check_axes
 from phcle.contexts.protocol import (
@@ -300,25 +301,17 @@ class DescriptiveContext(Context):
                 stacklevel=5,
             )
         cut = self.rows_for(labels)
-        matrix = cut.fit_matrix
-        offset, scale = offset_and_scale(
-            matrix, self.titles, standardize=self.standardize
-        )
+        offset, scale = self.offset, self.scale
+        if not len(self.factor):  # a learned context stays on the scale of its fit
+            offset, scale = offset_and_scale(
+                cut.fit_matrix, self.titles, standardize=self.standardize
+            )
         return cut.changed(
             source=None if self.source is None else self.source.take([]),
             offset=offset,
             scale=scale,
-            rows=ScaledRows.over(labels, cut.labels, matrix, offset, scale),
+            rows=ScaledRows.over(labels, cut.labels, cut.fit_matrix, offset, scale),
         )
-
-    def again(self, labels: Sequence[str]) -> DescriptiveContext:
-        """The learned context on the scale of the fit; labels may have been added."""
-        cut = self.rows_for(labels)
-        return cut.changed(rows=cut._scaled(labels))
-
-    def _scaled(self, labels: Sequence[str]) -> ScaledRows:
-        matrix = self.fit_matrix
-        return ScaledRows.over(labels, self.labels, matrix, self.offset, self.scale)
 
     @property
     def observed(self) -> Flags:
@@ -628,40 +621,29 @@ class DescriptiveContext(Context):
             unnamed = unnamed | is_piece
         return replace(found, unnamed=unnamed)
 
-    def from_names(
-        self, labels: Sequence[str], names: Mapping[str, str]
-    ) -> DescriptiveContext | None:
-        """The words of the names of new labels, if the columns are words of names."""
-        if not isinstance(self.source, NameWords):
-            return None
-        own = tuple(names.get(label, label) for label in labels)
-        source = NameWords(self.source.rarity, own)
-        values = source.encoded_like(self.source, self.columns, self.name)
-        kept = np.flatnonzero(np.diff(values.indptr)).tolist()
-        if not kept:
-            return None
-        named = tuple(labels[i] for i in kept)
-        source = source.take(kept)
-        return DescriptiveContext(
-            self.name, named, self.columns, values[kept], source=source
-        )
-
     def for_new_labels(
-        self, context: Context | None, labels: Sequence[str]
+        self,
+        context: Context | None,
+        labels: Sequence[str],
+        names: Mapping[str, str] | None = None,
     ) -> DescriptiveContext:
+        if context is None and self.is_of_names:
+            own = {label: (names or {}).get(label, label) for label in labels}
+            source = NameWords(np.zeros(0), tuple(own.values()))
+            context = self.changed(labels=tuple(own), source=source)
         known: tuple[str, ...] = ()
         matrix = Gaps(np.empty((0, len(self.columns))))
         if context is not None:
             if not isinstance(context, DescriptiveContext):
                 raise self.other_kind_error()
-            encoded = self._encoded(context)
-            if encoded is not None:
-                known, matrix = context.labels, encoded
-        found = self.changed(labels=known, matrix=matrix)
-        return found.changed(rows=found._scaled(labels))
+            known, matrix = self._encoded(context)
+        rows = ScaledRows.over(
+            labels, known, matrix.with_logs(self.log_shift), self.offset, self.scale
+        )
+        return self.changed(labels=known, matrix=matrix, rows=rows)
 
-    def _encoded(self, context: DescriptiveContext) -> Gaps | None:
-        """Values of new labels in the columns of the fit; None if none is known."""
+    def _encoded(self, context: DescriptiveContext) -> tuple[tuple[str, ...], Gaps]:
+        """Labels and their values in the columns of the fit; none if none is known."""
         values: Any = None
         if self.source is not None and context.source is not None:
             values = context.source.encoded_like(self.source, self.columns, self.name)
@@ -672,18 +654,15 @@ class DescriptiveContext(Context):
             # A tag that the fit knows and new labels lack is absent, not unknown.
             values = context.matrix.on_columns(positions_of(self.columns, position))
         matrix = Gaps.of(values, None, self.name)
+        labels = context.labels
+        if self.is_of_names:  # names without any of the words say nothing
+            kept = np.flatnonzero(np.diff(matrix.values.indptr))
+            labels, matrix = some_names(labels, kept), matrix.take(kept)
         is_text = self.source is not None and self.source.is_text
         if not (matrix.values.nnz if is_text else matrix.n_known):
-            return None
-        checked = DescriptiveContext(
-            self.name,
-            context.labels,
-            self.columns,
-            matrix,
-            log_columns=self.log_columns,
-            log_shifts=self.log_shifts,
-        )
-        return checked.matrix
+            return (), Gaps(np.empty((0, len(self.columns))))
+        self.changed(labels=labels, matrix=matrix, factor=np.empty((0, 0)))._check()
+        return labels, matrix
 
     def _joined(self, later: DescriptiveContext) -> dict[str, Any]:
         return {"matrix": self.matrix.stacked(later.matrix)}

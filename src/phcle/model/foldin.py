@@ -87,9 +87,7 @@ def fold_in(
     rows = []
     for learned in embedding.contexts:
         own = given.get(learned.given_name)
-        if own is None:
-            own = learned.from_names(labels, names or {})
-        rows.append(learned.for_new_labels(own, labels))
+        rows.append(learned.for_new_labels(own, labels, names))
     penalties = Penalties(**embedding.penalties)
     problem = Problem(labels, tuple(rows), penalties, embedding.dim)
     _refuse_uninformed(problem)

@@ -252,4 +252,6 @@ def in_roles(
     tuple of Context
         The contexts in their roles.
     """
-    return tuple(c.in_role(roles[c.name]) if c.name in roles else c for c in contexts)
+    return tuple(
+        c.changed(role=roles[c.name]) if c.name in roles else c for c in contexts
+    )

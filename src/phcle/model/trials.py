@@ -8,7 +8,7 @@ them, and `context_help` reports them.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -56,10 +56,6 @@ PREDICTED, CHANCE = 0.01, 6.0
 hidden cells: the best of several trials has that much by chance."""
 
 
-def _in_fit(context: Context, labels: Sequence[str]) -> Context:
-    return context.in_fit(labels)
-
-
 @dataclass(frozen=True)
 class Question:
     """What a fit asks `choose` for.
@@ -80,8 +76,6 @@ class Question:
         Makes the back end of a problem.
     seed : int
         Seed of hidden cells and of the start.
-    in_fit : callable
-        Arranges a context by labels; an embedding arranges what it stores.
     """
 
     aligned: Aligned
@@ -91,9 +85,6 @@ class Question:
     weigh: Callable[[Problem], Mapping[str, float]]
     backend: Callable[[Problem], Backend]
     seed: int
-    in_fit: Callable[[Context, Sequence[str]], Context] = field(
-        default_factory=lambda: _in_fit
-    )
 
 
 def open_roles(contexts: Sequence[Context]) -> tuple[list[str], list[str]]:
@@ -141,7 +132,7 @@ class Trials:
         self.tables: dict[str, Context] = {}
         for context in question.aligned.contexts:
             if context.relatives() is None:
-                table = question.in_fit(context, self.labels)
+                table = context.in_fit(self.labels)
                 if table.can_be_completed:
                     table, cells = hide_cells(
                         cast(DescriptiveContext, table),

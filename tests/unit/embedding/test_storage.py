@@ -62,7 +62,7 @@ def test_everything_comes_back(embedding, path):
 @pytest.mark.parametrize("role", ["counts", "family", "both"])
 def test_triples_come_back_in_every_role(tmp_path, role):
     triples = [("a", "in", "b"), ("b", "near", "c"), ("c", "in", "d")]
-    graph = RelationalContext.from_triples(triples).in_role(role)
+    graph = RelationalContext.from_triples(triples).changed(role=role)
     table = DescriptiveContext.from_tags({"a": ["x"], "b": ["y"], "d": ["x"]})
     model = PHCLE(dim=2, completion="none").fit([graph, table])
     model.embedding_.save(tmp_path / "graph.phcle")
