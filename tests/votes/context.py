@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from phcle.contexts.labels import index_of, positions_of
+from phcle.contexts.labels import positions_of
 from phcle.contexts.matrices import take_columns, take_rows
-from phcle.contexts.protocol import Context, warn_unknown_columns
+from phcle.contexts.protocol import Context
 from phcle.contexts.terms import UNITS, StartTarget
 from phcle.errors import ContextError
 from votes.term import VotesTerm
@@ -83,10 +83,7 @@ class VotesContext(Context):
         if context is not None:
             if not isinstance(context, VotesContext):
                 raise self.other_kind_error()
-            unknown = [x for x in context.columns if x not in self.columns]
-            warn_unknown_columns(self.name, unknown)
-            at = positions_of(self.columns, index_of(context.columns))
-            votes = take_columns(context.votes, at)
+            votes = take_columns(context.votes, self.columns_in(context))
             new = self.changed(labels=context.labels, votes=votes)
         return new.placed(labels)
 

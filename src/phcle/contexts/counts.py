@@ -49,7 +49,6 @@ from phcle.contexts.protocol import (
     Context,
     Pair,
     Reasons,
-    warn_unknown_columns,
 )
 from phcle.contexts.terms import UNITS, Penalties, StartTarget
 from phcle.errors import ContextError, ContextWarning, PhcleWarning, check_choice, some
@@ -415,7 +414,8 @@ class RelationalContext(Context):
                     context.labels, trained=self.labels, columns=self.columns
                 )
                 context = context.changed(columns=self.columns, counts=within)
-            counts = _on_columns(context, self.columns, labels)
+            at = self.columns_in(context)
+            counts = take_columns(context.rows_for(labels), at)
         return self.changed(
             labels=as_names(labels) if counts.nnz else (),
             counts=counts,
@@ -965,15 +965,3 @@ def _stored_recipe(
         return None
     tree = Hierarchy.unpack(store)
     return HierarchyCounts(tree, **{key: settings[key] for key in RECIPE})
-
-
-def _on_columns(
-    context: RelationalContext, columns: Sequence[str], labels: Sequence[str]
-) -> sp.csr_array:
-    """Counts of the labels on the columns of the fit; warns of columns left out."""
-    position = index_of(columns)
-    warn_unknown_columns(
-        context.name, [c for c in context.columns if c not in position]
-    )
-    at = positions_of(columns, index_of(context.columns))
-    return take_columns(context.rows_for(labels), at)

@@ -25,7 +25,7 @@ import scipy.sparse as sp
 from phcle.arrays import AnyFloats, Flags, Ints
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
-from phcle.contexts.labels import index_of, some_names
+from phcle.contexts.labels import index_of, positions_of, some_names
 from phcle.contexts.terms import (
     ColumnUpdate,
     FactorUpdate,
@@ -248,7 +248,7 @@ class Context(ABC):
 
         Returns
         -------
-        FittedContext
+        Context
             The context as the solver uses it, not learned yet.
         """
 
@@ -272,7 +272,7 @@ class Context(ABC):
 
         Returns
         -------
-        FittedContext
+        Context
             The context, or the context itself.
         """
         return self
@@ -318,7 +318,7 @@ class Context(ABC):
 
         Returns
         -------
-        FittedContext
+        Context
             The context over these labels, in this order.
         """
         return self.changed(rows=self.rows[rows])
@@ -582,7 +582,7 @@ class Context(ABC):
 
         Returns
         -------
-        FittedContext
+        Context
             The context without what only the solver needs.
         """
         return self.changed(weight=weight, factor=factor, rows=None)
@@ -732,21 +732,41 @@ class Context(ABC):
 
         Returns
         -------
-        FittedContext
+        Context
             The same factor with the new rows, arranged for the solver.
         """
+
+    def columns_in(self, context: Context, left_out: Iterable[str] = ()) -> Ints:
+        """Find the columns of the fit in a context of new labels.
+
+        Parameters
+        ----------
+        context : Context
+            What is known about new labels. A warning names its other columns.
+        left_out : iterable of str
+            More columns that the warning names.
+
+        Returns
+        -------
+        array of int of shape (columns,)
+            Their positions; −1 for one that the context lacks.
+        """
+        known = index_of(self.columns)
+        unknown = [column for column in context.columns if column not in known]
+        warn_unknown_columns(context.name, [*left_out, *unknown])
+        return positions_of(self.columns, index_of(context.columns))
 
     def joined(self, later: Self) -> Self:
         """Join the rows of this context and of folded-in labels.
 
         Parameters
         ----------
-        later : FittedContext
+        later : Context
             The same context over the later labels.
 
         Returns
         -------
-        FittedContext
+        Context
             The same factor with the rows of both.
         """
         if not (len(self.labels) and len(later.labels)):
@@ -787,7 +807,7 @@ class Context(ABC):
 
         Returns
         -------
-        FittedContext
+        Context
             The context, not checked yet.
         """
 

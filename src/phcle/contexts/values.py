@@ -30,9 +30,7 @@ from phcle.contexts.gaps import Gaps, ScaledRows, logs_of, unpack_gaps, without_
 from phcle.contexts.labels import (
     as_label,
     as_labels,
-    index_of,
     is_missing,
-    positions_of,
     some_names,
 )
 from phcle.contexts.matrices import LARGEST, check_array, check_axes
@@ -47,7 +45,6 @@ from phcle.contexts.protocol import (
     Context,
     Pair,
     Reasons,
-    warn_unknown_columns,
 )
 from phcle.contexts.squared import (
     DescriptionUpdate,
@@ -338,7 +335,7 @@ class DescriptiveContext(Context):
 
         Returns
         -------
-        PredictingContext
+        DescriptiveContext
             The smaller context.
         """
         return self._with_rows(self.rows.without(rows, columns))
@@ -353,7 +350,7 @@ class DescriptiveContext(Context):
 
         Returns
         -------
-        PredictingContext
+        DescriptiveContext
             The smaller context.
         """
         return self._with_rows(self.rows.without_rows(rows))
@@ -493,7 +490,7 @@ class DescriptiveContext(Context):
 
         Returns
         -------
-        PredictingContext
+        DescriptiveContext
             The smaller context.
         """
         at = np.arange(field.at.start, field.at.stop)
@@ -648,11 +645,9 @@ class DescriptiveContext(Context):
         if self.source is not None and context.source is not None:
             values = context.source.encoded_like(self.source, self.columns, self.name)
         if values is None:
-            known, position = index_of(self.columns), index_of(context.columns)
-            others = [c for c in context.columns if c not in known]
-            warn_unknown_columns(context.name, [*context.left_out, *others])
             # A tag that the fit knows and new labels lack is absent, not unknown.
-            values = context.matrix.on_columns(positions_of(self.columns, position))
+            at = self.columns_in(context, context.left_out)
+            values = context.matrix.on_columns(at)
         matrix = Gaps.of(values, None, self.name)
         labels = context.labels
         if self.is_of_names:  # names without any of the words say nothing
