@@ -139,7 +139,7 @@ def test_each_direction_of_triples_is_a_relation_and_edges_are_one():
 def test_a_graph_in_two_roles_is_heard_once():
     graph = RelationalContext.from_triples([("a", "in", "b"), ("b", "in", "c")])
     once = links_between([graph], ("a", "b", "c"))
-    both = links_between(graph.in_role("both").parts(), ("a", "b", "c"))
+    both = links_between(graph.changed(role="both").parts(), ("a", "b", "c"))
     assert len(both.source) == len(once.source)
 
 

@@ -14,7 +14,7 @@ from phcle.answers import Neighbour
 from phcle.atlas.opened import Opened
 from phcle.atlas.pages import plain
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts.base.context import Context
+from phcle.contexts.protocol import Context
 from phcle.embedding.describe import table_called
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, PhcleWarning

@@ -12,10 +12,10 @@ from phcle import __version__
 from phcle.answers import Answer, Cell
 from phcle.atlas.opened import Opened, named
 from phcle.atlas.shared import shared_by, typical_first
-from phcle.contexts.family_means import MOST_WITH_FAMILIES
 from phcle.embedding.columns import Reading
 from phcle.embedding.complete import completed_cells
 from phcle.embedding.describe import describe, how_sure, table_called
+from phcle.embedding.family_means import MOST_WITH_FAMILIES
 from phcle.embedding.summary import summarise
 from phcle.embedding.suspicious import suspicious_cells
 from phcle.errors import OptionError

@@ -19,9 +19,9 @@ from scipy.special import ndtr
 
 from phcle.answers import Cell, Value
 from phcle.arrays import AnyFloats, Flags, Floats, Ints
-from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.contexts.descriptive.fields import Field
-from phcle.contexts.family_means import TIE, FamilyMeans
+from phcle.contexts.encoders import Field
+from phcle.contexts.values import DescriptiveContext
+from phcle.embedding.family_means import TIE, FamilyMeans
 from phcle.errors import OptionError, did_you_mean
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Reading:
 
     Attributes
     ----------
-    context : PredictingContext
+    context : DescriptiveContext
         The context, with the columns that were read.
     known : array of shape (rows, columns)
         Known values; NaN elsewhere.
@@ -64,7 +64,7 @@ class Reading:
         Intervals of numbers; NaN elsewhere.
     """
 
-    context: PredictingContext
+    context: DescriptiveContext
     known: Floats
     values: Floats
     chance: Floats | None = None
@@ -72,12 +72,12 @@ class Reading:
     high: Floats | None = None
 
     @classmethod
-    def of_vectors(cls, context: PredictingContext, vectors: AnyFloats) -> Reading:
+    def of_vectors(cls, context: DescriptiveContext, vectors: AnyFloats) -> Reading:
         """Read what a context predicts for any vectors, from the vectors alone.
 
         Parameters
         ----------
-        context : PredictingContext
+        context : DescriptiveContext
             The context.
         vectors : array of shape (rows, dim)
             The vectors.
@@ -269,7 +269,7 @@ class Table:
     ----------
     embedding : LabelEmbedding
         The embedding.
-    context : PredictingContext
+    context : DescriptiveContext
         One of its contexts.
     first : int, default 0
         Row of the first label that is asked for; all rows count from there.
@@ -286,7 +286,7 @@ class Table:
     """
 
     def __init__(
-        self, embedding: LabelEmbedding, context: PredictingContext, first: int = 0
+        self, embedding: LabelEmbedding, context: DescriptiveContext, first: int = 0
     ) -> None:
         self.embedding, self.context, self.first = embedding, context, first
 
@@ -333,8 +333,7 @@ class Table:
     @cached_property
     def positions(self) -> Ints:
         """For each label that the context lists its row in `embedding`, or −1."""
-        data, row_of = self.context.data, self.embedding.row_of
-        labels = () if data is None else data.labels
+        row_of, labels = self.embedding.row_of, self.context.labels
         return np.array([row_of.get(x, -1) for x in labels], dtype=np.int64)
 
     @cached_property
@@ -399,14 +398,14 @@ class Table:
             _snap(own, place, low, high)
         return Reading(own, known, values, chance, low, high)
 
-    def _known(self, rows: Ints, own: PredictingContext, *, one_field: bool) -> Floats:
+    def _known(self, rows: Ints, own: DescriptiveContext, *, one_field: bool) -> Floats:
         """Known values of some rows of the whole embedding."""
         known = np.full((len(rows), len(own.columns)), np.nan)
         at = self._listed[rows]
         is_listed = at >= 0
-        if own.data is None or not is_listed.any():
+        if not own.labels or not is_listed.any():
             return known
-        matrix = own.data.matrix
+        matrix = own.matrix
         if one_field:
             columns = [matrix.column(i) for i in range(len(own.columns))]
             known[is_listed] = np.column_stack(columns)[at[is_listed]]
@@ -449,10 +448,10 @@ class Table:
     @cached_property
     def family(self) -> FamilyMeans | None:
         """Means of the nearest groups of a hierarchy; None without a hierarchy."""
-        groups, data = self.embedding.families, self.context.data
-        if not groups.steps or data is None:
+        groups = self.embedding.families
+        if not groups.steps or not self.context.labels:
             return None
-        matrix = data.on_fit_scale().matrix
+        matrix = self.context.fit_matrix
         is_inside = self.positions >= 0
         if not is_inside.all():
             matrix = matrix.take(np.flatnonzero(is_inside))
@@ -500,15 +499,15 @@ class Table:
         return [x if known else None for x, known in zip(found, is_known, strict=True)]
 
 
-def _snap(own: PredictingContext, place: Ints, low: Floats, high: Floats) -> None:
+def _snap(own: DescriptiveContext, place: Ints, low: Floats, high: Floats) -> None:
     """Ends that rounding moved off the smallest or largest known number lie on it."""
-    if own.data is None:  # a field of which nothing is known
+    if not own.labels:  # a field of which nothing is known
         return
     with np.errstate(invalid="ignore"):
         scaled_low, scaled_high = own.on_fit_scale(low), own.on_fit_scale(high)
-    whole = own.data.on_fit_scale().matrix
+    whole = own.fit_matrix
     for at in place.tolist():
-        known, scaled = own.data.matrix.column(at), whole.column(at)
+        known, scaled = own.matrix.column(at), whole.column(at)
         if np.isnan(known).all():
             continue
         least, most = np.nanmin(scaled), np.nanmax(scaled)

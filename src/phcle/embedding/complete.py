@@ -248,7 +248,7 @@ def _drawn(read: Reading, column: Column, away: Floats, place: Floats) -> Column
     reach = np.where(away > 0, high - step, step - low)
     drawn = own.in_units((step + away * reach / TAIL)[:, None])[:, 0]
     # No drawn number leaves the range of the column's known ones and predictions.
-    both = np.concatenate([read.context.data.matrix.column(first), said])
+    both = np.concatenate([read.context.matrix.column(first), said])
     both = both[~np.isnan(both)]
     ends = both.min(initial=np.inf), both.max(initial=-np.inf)
     return replace(column, value=np.clip(drawn, *ends))
@@ -292,8 +292,8 @@ class _Reasons:
     def _nearest_with(self, row: int, column: int) -> str:
         """The most similar labels that have a tag."""
         if column not in self.holders:
-            has_it = self.table.data.matrix.column(column) > 0
-            labels = [self.table.data.labels[i] for i in np.flatnonzero(has_it)]
+            has_it = self.table.matrix.column(column) > 0
+            labels = [self.table.labels[i] for i in np.flatnonzero(has_it)]
             at = [self.embedding.row_of[x] for x in labels if x in self.embedding]
             self.holders[column] = np.array(at, dtype=np.int64)
         units = self.embedding.unit_vectors

@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle.arrays import AnyFloats, Floats, Ints
-from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.contexts.family_means import MOST_WITH_FAMILIES, FamilyMeans
+from phcle.contexts.values import DescriptiveContext
+from phcle.embedding.family_means import MOST_WITH_FAMILIES, FamilyMeans
 from phcle.embedding.held_out import HeldOut, HeldTags
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.messages import links_between
@@ -105,10 +105,10 @@ def _show(
 
 
 def _of_tags(
-    embedding: LabelEmbedding, table: PredictingContext, held: HeldTags
+    embedding: LabelEmbedding, table: DescriptiveContext, held: HeldTags
 ) -> tuple[TagPredictions, list[HeldField]]:
     """Learn the curve of a table of tags, and keep what is likely enough."""
-    presence = table.data.matrix.presence()
+    presence = table.matrix.presence()
     families = _TagFamilies(embedding, table, presence)
     family = families.at(held.rows, held.columns)
     told = held.steps * table.scale[held.columns], presence[held.columns], family
@@ -128,7 +128,7 @@ def _of_tags(
 
 def _chances(
     embedding: LabelEmbedding,
-    table: PredictingContext,
+    table: DescriptiveContext,
     curve: TagCurve,
     families: _TagFamilies,
     rows: Ints,
@@ -136,8 +136,8 @@ def _chances(
     """Probabilities of unknown tags of some labels; those below 2 % are left out."""
     n_columns = len(table.columns)
     labels = [embedding.labels[i] for i in rows.tolist()]
-    is_listed = np.array([label in table.data.index for label in labels], dtype=bool)
-    is_gappy = table.data.matrix.arrays[1] is not None
+    is_listed = np.array([label in table.index for label in labels], dtype=bool)
+    is_gappy = table.matrix.arrays[1] is not None
     asked = np.arange(len(rows)) if is_gappy else np.flatnonzero(~is_listed)
     presence = families.presence
     high = max(ROWS_AT_ONCE // max(n_columns, 1), 1)
@@ -173,15 +173,15 @@ class _TagFamilies:
     """Share of a label's family that has a tag; of all labels where it is alone."""
 
     def __init__(
-        self, embedding: LabelEmbedding, table: PredictingContext, presence: Floats
+        self, embedding: LabelEmbedding, table: DescriptiveContext, presence: Floats
     ) -> None:
         self.presence = presence
         self.means: FamilyMeans | None = None
         if len(embedding) <= MOST_WITH_FAMILIES:
             groups = embedding.families
             if groups.steps:
-                rows = np.array([embedding.row_of[x] for x in table.data.labels])
-                self.means = FamilyMeans(table.data.matrix, groups, rows)
+                rows = np.array([embedding.row_of[x] for x in table.labels])
+                self.means = FamilyMeans(table.matrix, groups, rows)
 
     def whole(self, rows: Ints) -> AnyFloats:
         """Shares of all tags: (labels, tags)."""
@@ -205,7 +205,7 @@ class _TagFamilies:
 
 
 def predictions_of(
-    embedding: LabelEmbedding, table: PredictingContext
+    embedding: LabelEmbedding, table: DescriptiveContext
 ) -> TablePredictions | None:
     """Return the predictions of a table, also of labels that were added to it.
 
@@ -215,7 +215,7 @@ def predictions_of(
     ----------
     embedding : LabelEmbedding
         The embedding.
-    table : PredictingContext
+    table : DescriptiveContext
         One of its tables.
 
     Returns
@@ -232,13 +232,13 @@ def predictions_of(
 
 def _of_added(
     embedding: LabelEmbedding,
-    table: PredictingContext,
+    table: DescriptiveContext,
     stored: TablePredictions,
     rows: Ints,
 ) -> Any:
     """Predictions of labels that were added after the fit."""
     if isinstance(stored, TagPredictions):
-        families = _TagFamilies(embedding, table, table.data.matrix.presence())
+        families = _TagFamilies(embedding, table, table.matrix.presence())
         chances = _chances(embedding, table, stored.curve, families, rows)
         return TagPredictions(chances, stored.curve)
     links = links_between(embedding.contexts, embedding.labels)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from phcle.answers import Attribute, Description, Related
 from phcle.arrays import Flags, Floats
-from phcle.contexts.base.predicting_context import PredictingContext
+from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.columns import LIKELY, Reading, Table
 from phcle.errors import OptionError, did_you_mean, some
 
@@ -106,7 +106,7 @@ def describe(
 
 
 def _is_informative(
-    context: PredictingContext, values: Floats, sure: Floats | None
+    context: DescriptiveContext, values: Floats, sure: Floats | None
 ) -> Flags:
     """Which predictions are specific to a label rather than true of most labels.
 
@@ -182,7 +182,7 @@ def how_sure(
     return None, float(read.low[row, column]), float(read.high[row, column])
 
 
-def _is_first(context: PredictingContext, chance: Floats | None) -> Flags:
+def _is_first(context: DescriptiveContext, chance: Floats | None) -> Flags:
     """False for the values of a category that are less likely than another one."""
     is_first = np.ones(len(context.columns), dtype=bool)
     if chance is not None:
@@ -297,8 +297,8 @@ def attribute_chances(table: Table, column: str) -> AttributeChances:
     known = read.known[:, at]
     is_observed = ~np.isnan(known)
     has_it = np.zeros(len(known), dtype=bool)
-    if own.data is not None:
-        least = own.data.matrix.threshold(own.offset)[at]
+    if own.labels:
+        least = own.matrix.threshold(own.offset)[at]
         has_it = own.on_fit_scale(read.known)[:, at] > least
     if read.chance is None:
         # The fit predicted no gaps: how far from the mean towards the largest value.

@@ -27,8 +27,7 @@ from phcle.answers import (
     SharedNode,
 )
 from phcle.arrays import Floats
-from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.reasons import GROUPS, Pair, Reasons, words_of
+from phcle.contexts.protocol import GROUPS, Context, Pair, Reasons, words_of
 from phcle.contexts.terms import Penalties
 from phcle.errors import ContextError
 
@@ -103,7 +102,7 @@ def explain(embedding: LabelEmbedding, a: str, b: str, k: int) -> Explanation:
 
 
 def _part(
-    context: FittedContext,
+    context: Context,
     pair: Pair,
     unit: float,
     k: int,

@@ -17,7 +17,7 @@ import numpy as np
 
 from phcle.answers import Groups, Named
 from phcle.arrays import Floats
-from phcle.contexts.base.predicting_context import PredictingContext
+from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, OptionError, some
 
@@ -236,7 +236,7 @@ def _nodes(embedding: LabelEmbedding, groups: Members) -> tuple[list[str], Float
 
 
 def _attributes(
-    context: PredictingContext, groups: Members
+    context: DescriptiveContext, groups: Members
 ) -> tuple[list[str], Floats]:
     """The tags, truth values and categories of a context; numbers name nothing."""
     columns: list[int] = []

@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from phcle.answers import Completion, Description, Explanation, Nearest, Neighbour
 from phcle.arrays import AnyFloats
-from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.labels import as_labels, as_names, index_of, listed, normal
+from phcle.contexts.protocol import Context
+from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.labels import Labels
 from phcle.embedding.search import Found, Search, check_count, nearest_rows, unit_rows
 from phcle.errors import ContextError, some
@@ -25,9 +25,9 @@ from phcle.errors import ContextError, some
 if TYPE_CHECKING:
     from phcle import answers
     from phcle.atlas import NotebookFrame
-    from phcle.contexts.family_means import Groups
-    from phcle.contexts.relational.taxonomy import Hierarchy
+    from phcle.contexts.hierarchy import Hierarchy
     from phcle.embedding.columns import Table
+    from phcle.embedding.family_means import Groups
     from phcle.embedding.predictions import TablePredictions
 
 SHOWN_LABELS = 8
@@ -51,7 +51,7 @@ class LabelEmbedding:
         A vector for each label, of finite numbers.
     names : mapping from str to str, optional
         Readable names of labels and of nodes of their hierarchy.
-    contexts : tuple of FittedContext, optional
+    contexts : tuple of Context, optional
         The contexts of the fit, with what was learned about them.
     penalties : mapping from str to float, optional
         Penalties of the fit, which adding labels and explaining similarities need.
@@ -85,7 +85,7 @@ class LabelEmbedding:
     labels: tuple[str, ...]
     vectors: AnyFloats
     names: Mapping[str, str] = field(default_factory=dict)
-    contexts: tuple[FittedContext, ...] = ()
+    contexts: tuple[Context, ...] = ()
     penalties: Mapping[str, float] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     history: tuple[Mapping[str, float], ...] = ()
@@ -220,7 +220,7 @@ class LabelEmbedding:
     @cached_property
     def families(self) -> Groups:
         """Groups of the hierarchies, which tell the family of each label."""
-        from phcle.contexts.family_means import Groups
+        from phcle.embedding.family_means import Groups
 
         return Groups.of_contexts(self.labels, self.contexts)
 
@@ -230,10 +230,10 @@ class LabelEmbedding:
         return self.search.units
 
     @property
-    def predicting(self) -> tuple[PredictingContext, ...]:
+    def predicting(self) -> tuple[DescriptiveContext, ...]:
         """Contexts that predict values of readable columns."""
         found = tuple(c for c in self.contexts if c.predicts_columns)
-        return cast(tuple[PredictingContext, ...], found)
+        return cast(tuple[DescriptiveContext, ...], found)
 
     def name_of(self, label: str) -> str:
         """Return the readable name of a label or of a node of its hierarchy.
@@ -700,7 +700,7 @@ class LabelEmbedding:
         self,
         labels: Sequence[str],
         vectors: AnyFloats,
-        contexts: Iterable[FittedContext],
+        contexts: Iterable[Context],
         names: Mapping[str, str],
     ) -> LabelEmbedding:
         """Return other labels in the same vector space.
@@ -711,7 +711,7 @@ class LabelEmbedding:
             The new labels.
         vectors : array of shape (labels, dim)
             Their vectors.
-        contexts : iterable of FittedContext
+        contexts : iterable of Context
             What the contexts know about them.
         names : mapping from str to str
             Their readable names; the present names are kept too.

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.arrays import Flags, Ints
-from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.matrices import check_array, check_number
+from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.held_out import HeldOut
 from phcle.embedding.tag_curves import TagCurve
 from phcle.errors import ContextError
@@ -82,12 +82,12 @@ class Predictions:
     held: HeldOut
 
     @classmethod
-    def nothing(cls, table: PredictingContext, known: Flags, held: HeldOut) -> Self:
+    def nothing(cls, table: DescriptiveContext, known: Flags, held: HeldOut) -> Self:
         """Make predictions of a table before any reader was asked.
 
         Parameters
         ----------
-        table : PredictingContext
+        table : DescriptiveContext
             The table.
         known : array of bool of shape (labels, fields)
             What the table knows.
@@ -150,7 +150,7 @@ class Predictions:
         }
         return replace(self, **both)
 
-    def pack(self, store: TensorStore, table: PredictingContext) -> dict[str, Any]:
+    def pack(self, store: TensorStore, table: DescriptiveContext) -> dict[str, Any]:
         """Put the predictions into the store of a file; the table tells what is known.
 
         Numbers hold no shares and classes no intervals, and reasons are those of gaps.
@@ -159,7 +159,7 @@ class Predictions:
         ----------
         store : TensorStore
             The part of the file.
-        table : PredictingContext
+        table : DescriptiveContext
             The table.
 
         Returns
@@ -183,7 +183,7 @@ class Predictions:
         cls,
         packed: Mapping[str, Any],
         store: TensorStore,
-        table: PredictingContext,
+        table: DescriptiveContext,
         known: Flags,
     ) -> Self:
         """Read what `pack` stored, and refuse what does not fit the table.
@@ -194,7 +194,7 @@ class Predictions:
             What `pack` returned.
         store : TensorStore
             The part of the file.
-        table : PredictingContext
+        table : DescriptiveContext
             The table.
         known : array of bool of shape (labels, fields)
             What the table knows.
@@ -281,14 +281,14 @@ class TagPredictions:
         both = sp.csr_array(sp.vstack([self.chances, later.chances]))
         return replace(self, chances=both)
 
-    def pack(self, store: TensorStore, table: PredictingContext) -> dict[str, Any]:
+    def pack(self, store: TensorStore, table: DescriptiveContext) -> dict[str, Any]:
         """Put the predictions into the store of a file.
 
         Parameters
         ----------
         store : TensorStore
             The part of the file.
-        table : PredictingContext
+        table : DescriptiveContext
             The table.
 
         Returns
@@ -304,7 +304,7 @@ class TagPredictions:
         cls,
         packed: Mapping[str, Any],
         store: TensorStore,
-        table: PredictingContext,
+        table: DescriptiveContext,
         known: Flags,
     ) -> TagPredictions:
         """Read what `pack` stored, and refuse what does not fit the table.
@@ -315,7 +315,7 @@ class TagPredictions:
             What `pack` returned.
         store : TensorStore
             The part of the file.
-        table : PredictingContext
+        table : DescriptiveContext
             The table.
         known : array of bool of shape (labels, fields)
             What the table knows.
@@ -339,12 +339,12 @@ class TagPredictions:
 TablePredictions = Predictions | TagPredictions
 
 
-def known_fields(table: PredictingContext, labels: Sequence[str]) -> Flags:
+def known_fields(table: DescriptiveContext, labels: Sequence[str]) -> Flags:
     """Tell which fields of a table are known of each label: (labels, fields).
 
     Parameters
     ----------
-    table : PredictingContext
+    table : DescriptiveContext
         The table.
     labels : sequence of str
         The labels.
@@ -354,23 +354,23 @@ def known_fields(table: PredictingContext, labels: Sequence[str]) -> Flags:
     array of bool of shape (labels, fields)
         What is known.
     """
-    data = table.data
+    matrix = table.matrix
     first = [field.at.start for field in table.fields]
     known = np.zeros((len(labels), len(first)), dtype=bool)
-    if data is None:
+    if not table.labels:
         return known
-    at = np.array([data.index.get(label, -1) for label in labels], dtype=np.int64)
-    own = np.zeros((len(data.labels), len(first)), dtype=bool)
-    if data.is_sparse and data.matrix.arrays[1] is None:
+    at = np.array([table.index.get(label, -1) for label in labels], dtype=np.int64)
+    own = np.zeros((len(table.labels), len(first)), dtype=bool)
+    if matrix.is_sparse and matrix.listed is None:
         own[:] = True  # a tag that a listed label lacks is absent
     else:
         for number, column in enumerate(first):
-            own[:, number] = ~np.isnan(data.matrix.column(column))
+            own[:, number] = ~np.isnan(matrix.column(column))
     known[at >= 0] = own[at[at >= 0]]
     return known
 
 
-def _is_number(table: PredictingContext) -> Flags:
+def _is_number(table: DescriptiveContext) -> Flags:
     """Which fields are numbers."""
     return np.array([field.kind == "number" for field in table.fields], dtype=bool)
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.kinds import FITTED_KINDS
+from phcle.contexts.alignment import KINDS
 from phcle.contexts.labels import refuse_half_characters
 from phcle.contexts.matrices import check_array, check_number
+from phcle.contexts.protocol import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, FileError
 from phcle.files.container import Tensors, TensorStore, read_sealed, write_sealed
@@ -164,7 +164,7 @@ def _pairs(store: TensorStore, key: str) -> dict[str, str]:
     return dict(zip(keys, values, strict=True))
 
 
-def _pack(context: FittedContext, store: TensorStore) -> dict[str, Any]:
+def _pack(context: Context, store: TensorStore) -> dict[str, Any]:
     """Put a context's numbers into the store; return its settings."""
     store.put_names("columns", context.columns)
     store["factor"] = context.factor
@@ -172,16 +172,16 @@ def _pack(context: FittedContext, store: TensorStore) -> dict[str, Any]:
         "kind": context.kind,
         "name": context.name,
         "weight": context.weight,
-        "has_data": context.data is not None,
+        "has_data": len(context.labels) > 0,
         **context.pack(store),
     }
 
 
-def _unpack(packed: dict[str, Any], store: TensorStore) -> FittedContext:
+def _unpack(packed: dict[str, Any], store: TensorStore) -> Context:
     """The reverse of `_pack`."""
-    if packed["kind"] not in FITTED_KINDS:
+    if packed["kind"] not in KINDS:
         raise FileError(f"no context can be {packed['kind']!r}")
-    return FITTED_KINDS[packed["kind"]].unpack(packed, store)
+    return KINDS[packed["kind"]].unpack(packed, store)
 
 
 def _pack_predictions(
@@ -216,7 +216,7 @@ def _unpack_predictions(
     tables = embedding.predicting
     for packed in content["predictions"]:
         table, part = tables[packed["at"]], f"predictions/{packed['at']}/"
-        if table.name != packed["table"] or table.data is None:
+        if table.name != packed["table"] or not table.labels:
             raise ContextError(f"it has predictions of {packed['table']!r}, no table")
         known = known_fields(table, embedding.labels)
         kind = kinds[packed["kind"]]
@@ -264,18 +264,14 @@ def _check_texts(embedding: LabelEmbedding) -> None:
         refuse_half_characters(text, "the embedding", "name")
 
 
-def _check_context(context: FittedContext, embedding: LabelEmbedding) -> None:
+def _check_context(context: Context, embedding: LabelEmbedding) -> None:
     """Check what all kinds share; the context checks the rest itself."""
     refuse_half_characters(context.name, "the embedding", "name")
     where = f"context {context.name!r}"
     n = len(context.columns)
     check_array(context.factor, (n, embedding.dim), f"the factor of {where}")
     check_number(context.weight, f"the weight of {where}")
-    data = context.data
-    if data is not None:
-        if data.columns != context.columns:
-            raise ContextError(f"{where} has data of other columns")
-        unknown = [label for label in data.labels if label not in embedding]
-        if unknown:
-            raise ContextError(f"{where} has data of {unknown[0]!r}, which is no label")
+    unknown = [label for label in context.labels if label not in embedding]
+    if unknown:
+        raise ContextError(f"{where} has data of {unknown[0]!r}, which is no label")
     context.check()

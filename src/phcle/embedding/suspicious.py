@@ -10,8 +10,7 @@ from scipy.special import stdtr
 
 from phcle.answers import Cell
 from phcle.arrays import Floats
-from phcle.contexts.descriptive.fields import Field
-from phcle.contexts.descriptive.sources import Cells
+from phcle.contexts.encoders import Cells, Field
 from phcle.embedding.columns import TAIL, Table
 from phcle.embedding.complete import completable, warn_of_unpredicted
 from phcle.embedding.label_embedding import LabelEmbedding
@@ -131,8 +130,8 @@ def _of_field(
     if not len(rows):
         return
     own = table.context.of_field(field)
-    matrix = own.data.matrix
-    at = [own.data.index[embedding.labels[i]] for i in rows.tolist()]
+    matrix = own.matrix
+    at = [own.index[embedding.labels[i]] for i in rows.tolist()]
     known = np.column_stack([matrix.column(i) for i in range(len(own.columns))])[at]
     low = high = None
     if field.kind == "number":

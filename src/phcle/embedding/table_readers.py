@@ -13,7 +13,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from phcle.arrays import AnyFloats, Floats, Ints
-from phcle.contexts.descriptive.fields import Field
+from phcle.contexts.encoders import Field
 from phcle.embedding.predictions import Mix, Predictions
 from phcle.embedding.readers import (
     TREES,
@@ -422,11 +422,11 @@ def _in_range(view: TableView, field: Field, standard: Floats) -> Floats:
     their largest value do not exceed it.
     """
     at = field.at.start
-    known = view.table.data.matrix.column(at)
+    known = view.table.matrix.column(at)
     known = known[~np.isnan(known)]
     if not len(known):
         return standard
-    scaled = view.table.data.on_fit_scale().matrix.column(at)
+    scaled = view.table.fit_matrix.column(at)
     scaled = scaled[~np.isnan(scaled)]
     beyond = BEYOND * np.ptp(scaled)
     low, high = scaled.min() - beyond, scaled.max() + beyond

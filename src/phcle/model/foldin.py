@@ -14,7 +14,7 @@ import numpy as np
 from phcle.arrays import AnyFloats
 from phcle.backends.protocol import choose_backend
 from phcle.contexts.alignment import align
-from phcle.contexts.base.context import Context
+from phcle.contexts.protocol import Context
 from phcle.contexts.terms import Penalties
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, NumericalError, did_you_mean, some
@@ -87,9 +87,7 @@ def fold_in(
     rows = []
     for learned in embedding.contexts:
         own = given.get(learned.given_name)
-        if own is None:
-            own = learned.from_names(labels, names or {})
-        rows.append(learned.for_new_labels(own, labels))
+        rows.append(learned.for_new_labels(own, labels, names))
     penalties = Penalties(**embedding.penalties)
     problem = Problem(labels, tuple(rows), penalties, embedding.dim)
     _refuse_uninformed(problem)
