@@ -78,12 +78,11 @@ def map(
         from phcle.images import load_feature_folder
 
         data = load_feature_folder(str(features))
-    labels, left_out = match_classes(embedding, data, fewest=2)
-    X, y = data.select(labels)
+    data, left_out = match_classes(embedding, data, fewest=2)
     with progress_bar("learning the map"):
         found = ImageMap.fit(
-            X,
-            [labels[name] for name in y.tolist()],
+            data.features,
+            data.labels,
             embedding,
             feature_ridge=feature_ridge,
             class_ridge=class_ridge,

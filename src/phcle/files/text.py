@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from pathlib import Path
 
 from phcle.errors import FileError
@@ -35,23 +34,6 @@ def read_text(path: Path) -> str:
     if place >= 0:
         raise holds_nul(path, len(lines_of(text[:place])) or 1)
     return text
-
-
-def read_lines(path: Path) -> list[str]:
-    """Read all lines of a UTF-8 file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    list of str
-        The lines without line ends, in Unicode's normal form C.
-    """
-    text = read_text(path)
-    return lines_of(text if text.isascii() else unicodedata.normalize("NFC", text))
 
 
 def lines_of(text: str) -> list[str]:

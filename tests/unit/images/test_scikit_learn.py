@@ -130,7 +130,7 @@ def test_clone_drops_what_was_learned_and_keeps_options(model):
 
 def test_notebooks_get_html_without_a_label_that_acts_as_markup(model):
     shown = model._repr_html_()
-    assert "<b>dim</b>" in shown
+    assert "<th>dim</th><th>3</th>" in shown
     assert "<td>ridge</td>" in shown
     assert "&lt;house&gt; cat" in shown
     assert "<house>" not in shown

@@ -7,7 +7,7 @@ from pathlib import Path
 from phcle.contexts import DescriptiveContext, has_sentence_encoder
 from phcle.datasets import ImageNet1K
 from phcle.errors import FileError
-from phcle.images import read_array
+from phcle.files.numpy_arrays import read_npy
 
 __all__ = ["label_sentences"]
 
@@ -41,7 +41,7 @@ def _from_file(imagenet: ImageNet1K, path: Path) -> DescriptiveContext:
         return DescriptiveContext.from_vectors(
             path, name="words", labels=imagenet.labels
         )
-    rows = read_array(path, 2)
+    rows = read_npy(path)
     if len(rows) != len(imagenet.labels):
         raise FileError(
             f"{path}: must have {len(imagenet.labels)} rows, one per label of "
