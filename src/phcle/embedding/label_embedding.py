@@ -17,9 +17,9 @@ from phcle.answers import Completion, Description, Explanation, Nearest, Neighbo
 from phcle.arrays import AnyFloats
 from phcle.contexts.base.fitted_context import FittedContext
 from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.contexts.labels import as_labels, as_names, index_of, listed, normal
+from phcle.contexts.labels import as_labels, as_names, listed, normal
 from phcle.embedding.labels import Labels
-from phcle.embedding.search import Found, Search, check_count, nearest_rows, unit_rows
+from phcle.embedding.search import Found, Search, check_count
 from phcle.errors import ContextError, some
 
 if TYPE_CHECKING:
@@ -438,22 +438,14 @@ class LabelEmbedding:
         given = list(_no_text(queries))
         own = [self.resolve(x) if isinstance(x, str) else None for x in given]
         rows = [None if label is None else self.row_of[label] for label in own]
-        if among is None and self.search.holds(k) and None not in rows:
-            yield from zip(own, self.search.of_rows(cast(Any, rows), k), strict=True)
-            return
         vectors = np.empty((len(given), self.dim))
-        for i, (label, query) in enumerate(zip(own, given, strict=True)):
-            vectors[i] = self.vector_of(query if label is None else label)
-        units = self.unit_vectors
+        for i, query in enumerate(given):
+            vectors[i] = self.vector_of(query if own[i] is None else own[i])
+        every = None
         if among is not None:
-            chosen = list(dict.fromkeys(map(self.resolve, _no_text(among))))
+            chosen = dict.fromkeys(map(self.resolve, _no_text(among)))
             every = np.array([self.row_of[label] for label in chosen], dtype=np.int64)
-            position = index_of(chosen)
-            rows = [None if label is None else position.get(label) for label in own]
-            units = units[every]
-        found = nearest_rows(units, unit_rows(vectors), k, own=rows)
-        for label, (near, cosines) in zip(own, found, strict=True):
-            yield label, (near if among is None else every[near], cosines)
+        yield from zip(own, self.search.nearest(vectors, k, rows, every), strict=True)
 
     def percentile_of(self, cosine: float) -> float:
         """Say how unusual a cosine is among the pairs of labels of this embedding.

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.arrays import Flags, Ints
+from phcle.arrays import Flags, Floats, Ints
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.matrices import check_array, check_number
 from phcle.embedding.held_out import HeldOut
@@ -115,6 +115,23 @@ class Predictions:
 
     def __len__(self) -> int:
         return len(self.is_known)
+
+    def shares_of(self, rows: Ints, columns: slice) -> Floats:
+        """Return the probabilities of some labels and columns.
+
+        Parameters
+        ----------
+        rows : array of int
+            The labels.
+        columns : slice
+            The columns.
+
+        Returns
+        -------
+        array of shape (labels, columns)
+            The probabilities.
+        """
+        return np.asarray(self.shares[:, columns][rows], np.float64)
 
     def take(self, rows: Ints) -> Self:
         """Return the predictions of some labels; reasons stay rows of all labels.
@@ -249,6 +266,25 @@ class TagPredictions:
 
     def __len__(self) -> int:
         return int(self.chances.shape[0])
+
+    def shares_of(self, rows: Ints, columns: slice) -> Floats:
+        """Return the probabilities of some labels and columns.
+
+        Parameters
+        ----------
+        rows : array of int
+            The labels.
+        columns : slice
+            The columns.
+
+        Returns
+        -------
+        array of shape (labels, columns)
+            The probabilities.
+        """
+        return np.asarray(
+            sp.csr_array(self.chances[rows])[:, columns].toarray(), np.float64
+        )
 
     def take(self, rows: Ints) -> TagPredictions:
         """Return the predictions of some labels.

@@ -150,7 +150,6 @@ def _gaps_of_label(opened: Opened, label: str, page: int) -> Gaps:
         opened.embedding,
         labels=[label],
         probabilities=True,
-        has_family=opened.has_families,
     )
     cells = sorted(found, key=lambda x: -1.0 if x.confidence is None else -x.confidence)
     cells.sort(key=lambda x: x.confidence is None)
@@ -175,7 +174,6 @@ def _gaps_of_column(
         columns=[column],
         contexts=[context],
         probabilities=True,
-        has_family=opened.has_families,
     )
     by_label = {cell.label: cell for cell in cells}
     gaps = tuple(shown(by_label[x]) for x in labels if x in by_label)

@@ -134,7 +134,7 @@ def test_malformed_label_files_are_refused(tmp_path, name, text, message):
 
 
 def test_a_folder_must_have_one_source_of_features(tmp_path):
-    with pytest.raises(FileError, match="must have one file of features.*Got none"):
+    with pytest.raises(FileError, match=r"must have one file of features.*Got none"):
         load_feature_folder(tmp_path)
     np.save(tmp_path / "X.npy", FEATURES)
     np.savez(tmp_path / "a.npz", features=FEATURES, labels=LABELS)
