@@ -119,8 +119,7 @@ def options_from(
     dict
         Values by the name of the option.
     """
-    from phcle.files.json_toml import parse_toml
-    from phcle.files.text import read_text
+    from phcle.files.text import parse_toml, read_text
 
     raw = parse_toml(read_text(path), str(path))
     tables = {key for key in raw if key in commands and isinstance(raw[key], dict)}

@@ -310,7 +310,7 @@ def show_nearest(found: Iterable[answers.Nearest]) -> None:
 
 def _similarity(near: answers.Neighbour | answers.Related) -> tuple[str, str]:
     """The cosine, and the share of pairs of labels that are less similar."""
-    from phcle.embedding.cell_texts import shown_percentile
+    from phcle.embedding.search import shown_percentile
 
     return f"{near.similarity:.3f}", f"{shown_percentile(near.percentile)} of pairs"
 
@@ -376,7 +376,7 @@ def show_explanation(answer: answers.Explanation) -> None:
     answer : Explanation
         The explanation.
     """
-    from phcle.embedding.cell_texts import shown_percentile
+    from phcle.embedding.search import shown_percentile
 
     show_line(
         f"{answer.a.name} and {answer.b.name}: similarity {answer.similarity:.3f}, "

@@ -13,7 +13,7 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.predictions import known_fields
 from phcle.embedding.table_readers import HeldField
 from phcle.errors import ContextError
-from phcle.files.json_toml import of_types
+from phcle.files.text import of_types
 
 FEWEST = 10
 """Fields with fewer known cells are not judged."""

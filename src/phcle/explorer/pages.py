@@ -10,7 +10,8 @@ from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
 
 from phcle import __version__
-from phcle.embedding.cell_texts import interval_text, number_text, shown_percentile
+from phcle.embedding.cell_texts import interval_text, number_text
+from phcle.embedding.search import shown_percentile
 from phcle.explorer import page_answers
 from phcle.explorer.answers import WantedAttribute
 from phcle.explorer.assets import Assets

@@ -19,9 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.errors import ContextError, FileError, OptionError, some
-from phcle.files.json_toml import parse_json
 from phcle.files.numpy_arrays import read_npy, read_npz
-from phcle.files.reading import check_is_file, is_folder, opened
+from phcle.files.reading import check_is_file, is_folder, opened, parse_json
 from phcle.files.text import read_text
 from phcle.optional_imports import import_optional
 from phcle.tables.reader import open_table

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from phcle import __version__
-from phcle.embedding.cell_texts import shown_percentile
+from phcle.embedding.search import shown_percentile
 from phcle.files.atomic import write_whole
 from phcle.optional_imports import import_optional
 from phcle.web import MAP_SCRIPTS
