@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -117,7 +118,6 @@ def understand(
 
     Related labels are those that carry 80 % of the similarity of the nearest ones.
     """
-    from phcle.answers import UnderstoodPicture
     from phcle.embedding import load
     from phcle.images import load_map
 
@@ -132,7 +132,7 @@ def understand(
             rows = _features(path, opened)
             for i, each in enumerate(image_map.understand(rows, embedding, k=k)):
                 title = str(path) if len(rows) == 1 else f"{path}, row {i}"
-                found.append(UnderstoodPicture(title, each.related, each.attributes))
+                found.append(replace(each, picture=title))
     show_each(found, _show_pictures, as_json=as_json)
 
 

@@ -132,7 +132,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         features = as_features(X, self.n_features_in_, self)
-        scores = self._scores(self.scaling_.apply(features))
+        scores = self._scores(self.scaling_.transform(features))
         if self.seen_penalty_ != 0:
             is_seen = np.isin(self.candidates_, self.classes_)
             scores = np.asarray(scores - self.seen_penalty_ * is_seen)
@@ -505,7 +505,7 @@ class SJE(ZeroShotClassifier):
     def _learn(
         self, images: TrainingImages, seen: AnyFloats, candidates: AnyFloats
     ) -> None:
-        X, basis = self.scaling_.apply(images.X), np.eye(seen.shape[1])
+        X, basis = self.scaling_.transform(images.X), np.eye(seen.shape[1])
         if seen.shape[0] < seen.shape[1]:
             # W stays within the span of the seen classes. With long vectors the steps
             # are cheaper in a basis of that span.
