@@ -19,7 +19,7 @@ from phcle.contexts.base.fitted_context import FittedContext
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.labels import as_labels, as_names, listed, normal
 from phcle.embedding.labels import Labels
-from phcle.embedding.search import Found, Search, check_count
+from phcle.embedding.search import Search, check_count
 from phcle.errors import ContextError, some
 
 if TYPE_CHECKING:
@@ -249,30 +249,6 @@ class LabelEmbedding:
         """
         return self.names.get(label, label)
 
-    def label_spelled(self, text: str) -> str | None:
-        """Find the label that another file may spell differently.
-
-        Readable names are not searched; see `resolve`.
-
-        Parameters
-        ----------
-        text : str
-            A label, or another spelling of it: one that the fit joined, or one that
-            differs only in case, spaces or Unicode form.
-
-        Returns
-        -------
-        str or None
-            The label; None if there is none, or more than one.
-
-        Examples
-        --------
-        >>> pets = LabelEmbedding(("Cat", "Dog"), [[1.0], [2.0]])
-        >>> pets.label_spelled("CAT")
-        'Cat'
-        """
-        return self.called.spelled(text)
-
     def resolve(self, label: str) -> str:
         """Find the one label that an id or a readable name means.
 
@@ -379,8 +355,8 @@ class LabelEmbedding:
             For each query what `nearest` returns.
         """
         return [
-            [(self.labels[i], float(s)) for i, s in zip(*found, strict=True)]
-            for _, found in self._found(queries, k, among)
+            [(x.label, x.similarity) for x in found.neighbours]
+            for found in self.neighbours(queries, k, among=among)
         ]
 
     def neighbours(
@@ -413,27 +389,6 @@ class LabelEmbedding:
         >>> pets.neighbours(["c"])[0].neighbours[0].name
         'dog'
         """
-        return [
-            Nearest(
-                label,
-                "" if label is None else self.name_of(label),
-                tuple(self._neighbour(*x) for x in zip(*found, strict=True)),
-            )
-            for label, found in self._found(queries, k, among)
-        ]
-
-    def _neighbour(self, row: int, cosine: float) -> Neighbour:
-        label = self.labels[row]
-        cosine = float(cosine)
-        return Neighbour(label, self.name_of(label), cosine, self.percentile_of(cosine))
-
-    def _found(
-        self,
-        queries: Iterable[str | npt.ArrayLike],
-        k: int,
-        among: Iterable[str] | None,
-    ) -> Iterator[tuple[str | None, Found]]:
-        """The label of each query, if it is one, and the rows nearest to it."""
         check_count(k)
         given = list(_no_text(queries))
         own = [self.resolve(x) if isinstance(x, str) else None for x in given]
@@ -445,7 +400,21 @@ class LabelEmbedding:
         if among is not None:
             chosen = dict.fromkeys(map(self.resolve, _no_text(among)))
             every = np.array([self.row_of[label] for label in chosen], dtype=np.int64)
-        yield from zip(own, self.search.nearest(vectors, k, rows, every), strict=True)
+        return [
+            Nearest(
+                label,
+                "" if label is None else self.name_of(label),
+                tuple(self._neighbour(*x) for x in zip(*found, strict=True)),
+            )
+            for label, found in zip(
+                own, self.search.nearest(vectors, k, rows, every), strict=True
+            )
+        ]
+
+    def _neighbour(self, row: int, cosine: float) -> Neighbour:
+        label = self.labels[row]
+        cosine = float(cosine)
+        return Neighbour(label, self.name_of(label), cosine, self.percentile_of(cosine))
 
     def percentile_of(self, cosine: float) -> float:
         """Say how unusual a cosine is among the pairs of labels of this embedding.
