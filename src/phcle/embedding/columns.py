@@ -263,8 +263,6 @@ class Table:
         The embedding.
     context : PredictingContext
         One of its contexts.
-    first : int, default 0
-        Row of the first label that is asked for; all rows count from there.
 
     Examples
     --------
@@ -277,13 +275,11 @@ class Table:
     [False, False, True, True]
     """
 
-    def __init__(
-        self, embedding: LabelEmbedding, context: PredictingContext, first: int = 0
-    ) -> None:
-        self.embedding, self.context, self.first = embedding, context, first
+    def __init__(self, embedding: LabelEmbedding, context: PredictingContext) -> None:
+        self.embedding, self.context = embedding, context
 
     def __len__(self) -> int:
-        return len(self.embedding) - self.first
+        return len(self.embedding)
 
     @cached_property
     def fields(self) -> dict[str, Field]:
@@ -353,7 +349,7 @@ class Table:
             What is known of them, and what was predicted. Without predictions, what the
             vectors say; NaN if the fit found that the context predicts nothing.
         """
-        rows, whole = np.asarray(rows) + self.first, self.context
+        rows, whole = np.asarray(rows), self.context
         own = whole if field is None else whole.of_field(field)
         known = np.full((len(rows), len(own.columns)), np.nan)
         at = self._listed[rows]
@@ -437,7 +433,7 @@ class Table:
         whole = self.context
         said = np.full((len(rows), len(whole.columns)), np.nan)
         if self.family is not None:
-            said = self.family.at(np.asarray(rows) + self.first)
+            said = self.family.at(np.asarray(rows))
             shares = said + TIE * (self.family.overall - said)
             said = np.where(whole.is_number, whole.in_units(said), shares)
         read = Reading(whole, np.full(said.shape, np.nan), said)

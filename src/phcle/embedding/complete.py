@@ -62,11 +62,6 @@ def completed_cells(
         raise OptionError(f"min_confidence must be 0 to 1. Got {min_confidence!r}.")
     if draws < 0:
         raise OptionError(f"draws must be 0 or more. Got {draws!r}.")
-    if embedding.base is not None and not embedding.is_within_base:
-        # Kinds of columns, families and reasons are those of all labels.
-        labels = embedding.labels if labels is None else labels
-        labels = [embedding.resolve(label) for label in listed(labels)]
-        embedding = embedding.with_base
     tables = completable(embedding, contexts)
     wanted = None if columns is None else set(listed(columns))
     titles = [title for table in tables for title in table.fields]
@@ -142,13 +137,12 @@ def warn_of_unpredicted(
     contexts : iterable of str, optional
         Tables that are asked for; by default all.
     """
-    base = embedding if embedding.base is None else embedding.base
-    if base.predictions or not completable(embedding, contexts):
+    if embedding.predictions or not completable(embedding, contexts):
         return
     warnings.warn(
         "this fit did not predict gaps, so values come from the vectors alone, without "
-        "intervals and probabilities; fit again with completion='full'. Small tables "
-        "have too few labels to learn from.",
+        "intervals and probabilities; fit again with completion='full', or join added "
+        "labels to their embedding. Small tables have too few labels to learn from.",
         ContextWarning,
         stacklevel=3,
     )

@@ -66,8 +66,6 @@ class LabelEmbedding:
         Labels, and nodes of their hierarchy, by other spellings that the fit joined.
     predictions : mapping from str to predictions, optional
         What the fit predicted for the cells of each table.
-    base : LabelEmbedding, optional
-        The embedding that these labels, of `PHCLE.transform`, would be added to.
 
     Examples
     --------
@@ -94,7 +92,6 @@ class LabelEmbedding:
     predictions: Mapping[str, TablePredictions] = field(
         default_factory=dict, repr=False
     )
-    base: LabelEmbedding | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", as_labels(self.labels, "the embedding"))
@@ -201,20 +198,7 @@ class LabelEmbedding:
         """Contexts that predict columns, by name: known and predicted cells."""
         from phcle.embedding.columns import Table
 
-        added = self.base is not None and not self.is_within_base
-        whole = self.with_base if added else self
-        first = len(whole) - len(self)
-        return {x.name: Table(whole, x, first) for x in whole.predicting}
-
-    @cached_property
-    def with_base(self) -> LabelEmbedding:
-        """The embedding that these labels belong to, with them."""
-        return self if self.base is None else self.base.joined(self)
-
-    @property
-    def is_within_base(self) -> bool:
-        """Whether some of these labels are in the embedding that they belong to."""
-        return self.base is not None and any(x in self.base for x in self.labels)
+        return {x.name: Table(self, x) for x in self.predicting}
 
     @cached_property
     def families(self) -> Groups:

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.metrics import recall_score
+from sklearn.utils.validation import check_X_y
 
 from phcle.arrays import AnyFloats
 from phcle.contexts.labels import as_labels
@@ -33,7 +35,7 @@ from phcle.errors import (
     some,
 )
 from phcle.images.features import ImageData, Names, load_feature_folder
-from phcle.images.training_images import TrainingImages
+from phcle.images.training_images import PRECISIONS, TrainingImages
 from phcle.images.zero_shot import (
     ESZSL,
     FEWEST,
@@ -103,8 +105,9 @@ class ZeroShotTask:
 
     def __post_init__(self) -> None:
         put, where = partial(object.__setattr__, self), f"task {self.name!r}"
-        put("X", np.asarray(self.X))
-        put("y", np.asarray(self.y).astype(str))
+        X, y = check_X_y(self.X, np.asarray(self.y).astype(str), dtype=PRECISIONS)
+        put("X", X)
+        put("y", y)
         for name in ("seen", "unseen", "validation"):
             if getattr(self, name) is not None:
                 put(name, as_labels(getattr(self, name), f"{where}, {name}"))
@@ -140,13 +143,6 @@ class ZeroShotTask:
 
     def _problems(self) -> Iterator[str]:
         """What does not fit together."""
-        if self.X.ndim != 2 or self.y.shape != (len(self.X),):
-            yield (
-                "must have one row of features and one label per image. Got X of shape "
-                f"{self.X.shape} and y of shape {self.y.shape}"
-            )
-        if not np.issubdtype(self.X.dtype, np.number) or not np.isfinite(self.X).all():
-            yield "must have finite numbers as features"
         seen, unseen = set(self.seen), set(self.unseen)
         if len(seen) < FEWEST or not unseen:
             yield f"must have at least {FEWEST} seen classes and an unseen one"
@@ -156,13 +152,12 @@ class ZeroShotTask:
             if without := set(classes) - set(self.images(classes)[1].tolist()):
                 names = some(sorted(without))
                 yield f"has no images of the {what} classes {names}"
-        if self.validation is None:
-            return
-        if strange := set(self.validation) - seen:
-            names = some(sorted(strange))
-            yield f"must validate on seen classes. {names} are not among them"
-        if not 0 < len(self.validation) <= len(seen) - FEWEST:
-            yield f"must have a validation class and leave {FEWEST} seen classes"
+        if self.validation is not None:
+            if strange := set(self.validation) - seen:
+                names = some(sorted(strange))
+                yield f"must validate on seen classes. {names} are not among them"
+            if not 0 < len(self.validation) <= len(seen) - FEWEST:
+                yield f"must have a validation class and leave {FEWEST} seen classes"
 
 
 def resplits(
@@ -193,11 +188,7 @@ def resplits(
     """
     classes = (*task.seen, *task.unseen)
     drawn = class_splits(classes, n_splits, n_unseen, seed)
-    whole = replace(task, validation=None)
-    return [
-        replace(whole, seen=seen, unseen=unseen, split=i)
-        for i, (seen, unseen) in enumerate(drawn)
-    ]
+    return _drawn(replace(task, validation=None), drawn)
 
 
 def validation_splits(
@@ -229,16 +220,21 @@ def validation_splits(
     OptionError
         If the task has fewer than four seen classes and names no validation classes.
     """
-    drawn: list[Classes] = [task.validation] if task.validation is not None else []
-    if not drawn:
-        where = f"task {task.name!r}, seen"
-        pairs = class_splits(task.seen, n, share, seed, where)
-        drawn = [unseen for _, unseen in pairs]
     whole = replace(task, name=f"{task.name}, validation", validation=None)
-    rest = [tuple(x for x in task.seen if x not in unseen) for unseen in drawn]
+    if task.validation is not None:
+        seen = tuple(x for x in task.seen if x not in task.validation)
+        return [replace(whole, seen=seen, unseen=task.validation)]
+    where = f"task {task.name!r}, seen"
+    return _drawn(whole, class_splits(task.seen, n, share, seed, where))
+
+
+def _drawn(
+    task: ZeroShotTask, splits: Iterable[tuple[Classes, Classes]]
+) -> list[ZeroShotTask]:
+    """The same images with other classes."""
     return [
-        replace(whole, seen=rest[i], unseen=unseen, split=i)
-        for i, unseen in enumerate(drawn)
+        replace(task, seen=seen, unseen=unseen, split=i)
+        for i, (seen, unseen) in enumerate(splits)
     ]
 
 
@@ -438,14 +434,8 @@ def mean_class_accuracy(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> float:
     0.75
     """
     truth, answers = np.asarray(y_true).astype(str), np.asarray(y_pred).astype(str)
-    if truth.ndim != 1 or truth.shape != answers.shape or not len(truth):
-        raise OptionError(
-            "y_true and y_pred must be two lists of one length, not empty. "
-            f"Got shapes {truth.shape} and {answers.shape}."
-        )
-    _, codes = np.unique(truth, return_inverse=True)
-    right = np.bincount(codes, weights=truth == answers)
-    return float((right / np.bincount(codes)).mean())
+    found = recall_score(truth, answers, labels=np.unique(truth), average="macro")
+    return float(found)
 
 
 def generalised_accuracy(

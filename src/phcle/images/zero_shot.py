@@ -196,14 +196,11 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not isinstance(self.candidates, str):
             found = as_labels(self.candidates, "candidates")
             check_has_vectors(self.embedding, found, "candidates")
-        elif self.candidates in ("unseen", "all"):
+        else:
+            what = "candidates, where it is no list of labels,"
+            check_choice(what, self.candidates, ("unseen", "all"))
             left_out = set(seen) if self.candidates == "unseen" else set()
             found = tuple(x for x in self.embedding.labels if x not in left_out)
-        else:
-            raise OptionError(
-                "candidates must be 'unseen', 'all' or a list of labels. "
-                f"Got {self.candidates!r} instead."
-            )
         if not found:
             raise OptionError(
                 "candidates must name one label or more, but no unseen class is left; "

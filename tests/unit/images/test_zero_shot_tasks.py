@@ -29,12 +29,12 @@ def make(**changes):
         ({"unseen": []}, "an unseen one"),
         ({"validation": ["c8"]}, "'c8' are not among them"),
         ({"validation": LABELS[:7]}, "leave 2 seen classes"),
-        ({"X": np.zeros((3, 2))}, "one label per image"),
-        ({"X": np.full((60, 1), np.nan)}, "finite numbers"),
+        ({"X": np.zeros((3, 2))}, "inconsistent numbers"),
+        ({"X": np.full((60, 1), np.nan)}, "contains NaN"),
     ],
 )
 def test_tasks_that_cannot_be_are_refused(changes, words):
-    with pytest.raises(OptionError, match=words):
+    with pytest.raises(ValueError, match=words):
         make(**changes)
 
 
