@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
+from rapidfuzz.fuzz import ratio
 from scipy.special import stdtr
 
 from phcle.answers import Cell
@@ -21,6 +22,11 @@ from phcle.errors import check_choice
 UNLIKELY, SURPRISING = 0.5, 0.6
 """A value is listed if its chance is below the first, and another value so much more
 likely that the second is left. Without it, every rare value would be listed."""
+
+RARE, NEARLY_SPELLED, MISSPELLED = 2, 75.0, 0.3
+"""A category that at most so many labels have, and whose letters are this much (in %)
+those of the expected one, may be a misspelling: it is so much more suspicious. The rule
+was made on the hospitals of `benchmarks/tables.py --errors`."""
 
 LEAST = 0.001
 """Least chance that is said: how thin tails are, few cells cannot tell."""
@@ -151,6 +157,12 @@ def _of_field(
             shares = np.hstack([1 - shares, shares])
         chance = shares[np.arange(len(rows)), known.value]
         surprise = 1 - shares.max(axis=1) + chance
+        if field.values:
+            is_rare = np.bincount(known.value)[known.value] <= RARE
+            for i in np.flatnonzero(is_rare & (known.value != said.value)).tolist():
+                words = (field.values[x.value[i]] for x in (known, said))
+                if ratio(*words) > NEARLY_SPELLED:
+                    surprise[i] *= MISSPELLED
     is_listed = np.flatnonzero((chance < UNLIKELY) & (surprise < SURPRISING))
     (family,) = table.family_says(rows[is_listed], [field])
     for n, i in enumerate(is_listed.tolist()):
