@@ -97,7 +97,7 @@ def suspicious_cells(
         if isinstance(table.stored, Predictions):
             for title, field in table.fields.items():
                 if asked is None or title in asked:
-                    scored += _of_field(embedding, table, field, table.stored)
+                    scored += _of_field(table, field, table.stored)
     return odd + [cell for _, cell in sorted(scored, key=lambda x: x[0])]
 
 
@@ -121,13 +121,10 @@ def _odd(table: Table) -> Iterator[Cell]:
 
 
 def _of_field(
-    embedding: LabelEmbedding,
-    table: Table,
-    field: Field,
-    stored: Predictions,
+    table: Table, field: Field, stored: Predictions
 ) -> Iterator[tuple[float, Cell]]:
     """Unlikely cells of one field, with how surprising they are."""
-    number = table.context.fields.index(field)
+    embedding, number = table.embedding, table.context.fields.index(field)
     rows = stored.held.rows[stored.is_known[stored.held.rows, number]]
     if not len(rows):
         return
@@ -151,8 +148,8 @@ def _of_field(
         usual = _density(np.minimum(np.abs(truth), FAR * deviation) / spread) / spread
         right = _density(far) / size
         surprise = right / (right + ERRORS * usual)
-    elif said.chance is not None:
-        shares = said.chance
+    else:
+        shares = np.asarray(said.chance)
         if not field.values:
             shares = np.hstack([1 - shares, shares])
         chance = shares[np.arange(len(rows)), known.value]

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from phcle.answers import Attribute, UnderstoodPicture
 from phcle.arrays import AnyFloats
+from phcle.contexts.matrices import check_array
 from phcle.embedding import LabelEmbedding
 from phcle.errors import OptionError, some
 from phcle.files.container import checksum, read_sealed, write_sealed
@@ -331,16 +332,11 @@ def _strongest(
 
 def _check(found: ImageMap) -> None:
     """Check that the parts fit each other, which a checksum cannot tell."""
-    if found.weights.ndim != 2:
-        raise ValueError(f"weights of shape {found.weights.shape}")
+    """Check that the parts fit each other, which a checksum cannot tell."""
     features, dim = found.weights.shape
     shapes = {"shift": (features,), "factor": (features,), "offset": (dim,)}
-    for name in TENSORS:
-        tensor = getattr(found, name)
-        if name in shapes and tensor.shape != shapes[name]:
-            raise ValueError(f"{name} of shape {tensor.shape}, not {shapes[name]}")
-        if tensor.dtype.kind != "f" or not np.isfinite(tensor).all():
-            raise ValueError(f"{name} that is not finite numbers")
+    for name, shape in {"weights": (features, dim), **shapes}.items():
+        check_array(getattr(found, name), shape, f"its {name}")
     if not found.classes or not isinstance(found.fingerprint, str):
         raise ValueError("no classes, or no fingerprint")
     card: Any = found.network

@@ -109,12 +109,12 @@ def test_parts_that_do_not_fit_are_refused(image_map, tmp_path):
     from dataclasses import replace
 
     replace(image_map, offset=image_map.offset[:-1]).save(tmp_path / "m.map")
-    with pytest.raises(FileError, match=r"offset of shape \(3,\)"):
+    with pytest.raises(FileError, match=r"its offset must be numbers of shape \(4,\)"):
         load_map(tmp_path / "m.map")
     broken = image_map.weights.copy()
     broken[0, 0] = np.nan
     replace(image_map, weights=broken).save(tmp_path / "m.map")
-    with pytest.raises(FileError, match="weights that is not finite"):
+    with pytest.raises(FileError, match="its weights must be finite"):
         load_map(tmp_path / "m.map")
 
 
