@@ -13,7 +13,7 @@ from phcle.arrays import AnyFloats, Floats, Ints
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.embedding.held_out import HeldOut, HeldTags
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.messages import links_between
+from phcle.embedding.links import links_between
 from phcle.embedding.predictions import (
     TablePredictions,
     TagPredictions,
