@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
 from phcle.errors import FileError, OptionError, UnknownLabelError
-from phcle.images import ESZSL, ImageMap, load_map
+from phcle.images import ESZSL, SJE, ConSE, ImageMap, load_map
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +85,16 @@ def test_saved_map_gives_the_same_answers(problem, image_map, tmp_path):
     assert again.penalties == image_map.penalties
     was, now = (x.understand(X[:1], embedding)[0] for x in (image_map, again))
     assert (now.related, now.attributes) == (was.related, was.attributes)
+
+
+def test_maps_and_classifiers_survive_a_pickle(problem, image_map):
+    embedding, X, y, _ = problem
+    again = pickle.loads(pickle.dumps(image_map))
+    np.testing.assert_array_equal(again.vectors(X), image_map.vectors(X))
+    for kind in (ESZSL, ConSE, SJE):
+        fitted = kind(embedding, candidates="all").fit(X, y)
+        again = pickle.loads(pickle.dumps(fitted))
+        np.testing.assert_array_equal(again.predict(X[:20]), fitted.predict(X[:20]))
 
 
 def test_damaged_foreign_and_later_files_are_refused(problem, image_map, tmp_path):
