@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from phcle.answers import Attribute, Description, Related
+from phcle.answers import Attribute, Description, Neighbour, Related
 from phcle.arrays import Flags, Floats
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.embedding.columns import LIKELY, Reading, Table, as_number
@@ -128,7 +128,8 @@ def _related(
     (found,) = embedding.neighbours([query], k)
     near = [x for x in found.neighbours if x.similarity > 0]
     total = sum(x.similarity for x in near)
-    carried, kept = 0.0, []
+    carried = 0.0
+    kept: list[Neighbour] = []
     for each in near:
         if not kept or carried < CARRIED * total:
             carried += each.similarity

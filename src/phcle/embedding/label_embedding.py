@@ -379,7 +379,7 @@ class LabelEmbedding:
         rows = [None if label is None else self.row_of[label] for label in own]
         vectors = np.empty((len(given), self.dim))
         for i, query in enumerate(given):
-            vectors[i] = self.vector_of(query if own[i] is None else own[i])
+            vectors[i] = self.vector_of(own[i] or query)
         every = None
         if among is not None:
             chosen = dict.fromkeys(map(self.resolve, _no_text(among)))

@@ -134,7 +134,7 @@ def _read(path: Path) -> tuple[LabelEmbedding, Any, Tensors]:
     content, tensors = read_sealed(path, FORMAT, VERSION, foreign)
     store = TensorStore(tensors)
     with _named(path):
-        pairs = {key: _pairs(store, key) for key in PAIRS}
+        pairs: dict[str, Any] = {key: _pairs(store, key) for key in PAIRS}
         found = LabelEmbedding(store.names("labels"), store["vectors"], **pairs)
         _check_texts(found)
     return found, content, tensors
