@@ -262,10 +262,10 @@ class _Reasons:
             for i, share in zip(rows, shares, strict=True)
             if share >= LEAST_SHARE
         ][:MOST_NAMED]
-        mix = self.found.mix
         regime = 0 if self.found.is_known[row].any() else 1
-        weights = mix.weights[regime, number].tolist()
-        order = sorted(zip(mix.names, weights, strict=True), key=lambda x: -x[1])
+        weights = self.found.weights[regime, number].tolist()
+        pairs = zip(self.found.readers, weights, strict=True)
+        order = sorted(pairs, key=lambda pair: -pair[1])
         readers = [f"{x} {weight:.1f}" for x, weight in order if weight >= LEAST_SHARE]
         parts = [f"like {', '.join(named)}"] if named else []
         return "; ".join([*parts, ", ".join(readers)] if readers else parts)

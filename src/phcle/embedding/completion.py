@@ -211,4 +211,5 @@ def _of_added(
     links = links_between(embedding.contexts, embedding.labels)
     view = TableView(embedding, table, stored.held, links, rows)
     found, _ = predict_table(view, effort="fast", own={}, seed=0)
-    return replace(found.take(rows), mix=stored.mix, held=stored.held)
+    of_fit = {x: getattr(stored, x) for x in ("readers", "weights", "held")}
+    return replace(found.take(rows), **of_fit)

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from phcle.arrays import AnyFloats, Floats, Ints
 from phcle.contexts.descriptive.fields import Field
-from phcle.embedding.predictions import Mix, Predictions
+from phcle.embedding.predictions import Predictions
 from phcle.embedding.readers import (
     TREES,
     Asked,
@@ -230,7 +230,7 @@ def predict_table(
                 _put_reasons(found, each.answers, number)
                 scored.append(_held(view, each))
     fill_shares(view, found)
-    return replace(found, mix=Mix(names, weights)), scored
+    return replace(found, readers=names, weights=weights), scored
 
 
 def _n_workers() -> int:
