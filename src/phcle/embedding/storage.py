@@ -50,7 +50,7 @@ def save(embedding: LabelEmbedding, path: Path) -> None:
     store.put_names("labels", embedding.labels)
     for key in PAIRS:
         pairs = getattr(embedding, key)
-        if pairs:
+        if pairs or key == "names":  # files without spellings hold no such part
             store.put_names(f"{key}/keys", list(pairs))
             store.put_names(f"{key}/values", list(pairs.values()))
     content = {
