@@ -116,22 +116,16 @@ class Nearest(Answer):
 
 
 @dataclass(frozen=True)
-class Related(Named):
+class Related(Neighbour):
     """A related label. It can be unpacked as a pair of label and share.
 
     Attributes
     ----------
     share : float
         Its share of the similarity of all related labels.
-    similarity : float
-        Cosine of the two vectors.
-    percentile : float
-        Share of all pairs of labels that are less similar, in percent.
     """
 
     share: float
-    similarity: float
-    percentile: float
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.label, self.share))

@@ -95,9 +95,7 @@ def describe(
     return Description(
         label,
         name,
-        _related(embedding, vector if label is None else label, k)
-        if has_related
-        else (),
+        _related(embedding, label or vector, k) if has_related else (),
         tuple(sorted(observed, key=lambda a: -a.strength)[:k]),
         tuple(sorted(predicted, key=lambda a: -a.strength)[:k]),
         {} if label is None else embedding.contexts_of(label),
@@ -134,10 +132,7 @@ def _related(
         if not kept or carried < CARRIED * total:
             carried += each.similarity
             kept.append(each)
-    return tuple(
-        Related(x.label, x.name, x.similarity / carried, x.similarity, x.percentile)
-        for x in kept
-    )
+    return tuple(Related(**vars(x), share=x.similarity / carried) for x in kept)
 
 
 def _strongest(read: Reading, wanted: Flags, k: int) -> list[Attribute]:

@@ -247,7 +247,6 @@ def _read_splits(path: Path, known: set[str]) -> dict[str, tuple[str, ...]]:
     return splits
 
 
-FILES = ("config.json", "preprocessor_config.json")
 BATCH = 16
 
 
@@ -300,11 +299,6 @@ class FeatureNetwork:
             If the extra `phcle[vision]` is not installed.
         """
         is_local = Path(name).exists()
-        if is_local and not all((Path(name) / file).is_file() for file in FILES):
-            raise FileError(
-                f"{name}: must be a folder with {' and '.join(FILES)}, as "
-                "save_pretrained of a network and of its image processor write them."
-            )
         purpose = "features of pictures"
         library = import_optional("transformers", extra="vision", purpose=purpose)
         options = {"local_files_only": is_local}
@@ -318,7 +312,8 @@ class FeatureNetwork:
             first = (str(error).strip() or repr(error)).splitlines()[0]
             raise FileError(
                 f"{name}: is not a network that can be read, or downloaded by this "
-                f"name ({first}); give a folder that save_pretrained wrote."
+                f"name ({first}); give a folder that save_pretrained of a network and "
+                "of its image processor wrote."
             ) from error
         model = getattr(model, "vision_model", model)  # without the half for text
         return cls(name, model.eval().requires_grad_(False), processor)
