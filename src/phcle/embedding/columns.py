@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
     from phcle.embedding.predictions import TablePredictions
 
+BLOCK = 2_000_000
+"""Cells of a column that are looked up at once: a few arrays of 16 MB."""
+
 ROUNDING = 1e-5
 """Share of a column's range by which stored numbers may be off."""
 
@@ -395,9 +398,17 @@ class Table:
             The field of these labels.
         """
         field = self.field(title)
-        read = self.read(np.arange(len(self)) if rows is None else rows, field)
         alone = replace(field, at=slice(0, field.at.stop - field.at.start))
-        return replace(read.column(alone), field=field)
+        rows = np.arange(len(self)) if rows is None else rows
+        step = max(BLOCK // alone.at.stop, 1)
+        starts = range(0, max(len(rows), 1), step)
+        parts = [self.read(rows[x : x + step], field).column(alone) for x in starts]
+        whole: dict[str, Any] = {
+            name: np.concatenate([getattr(x, name) for x in parts])
+            for name, array in vars(parts[0]).items()
+            if isinstance(array, np.ndarray)
+        }
+        return replace(parts[0], field=field, **whole)
 
     @cached_property
     def family(self) -> FamilyMeans | None:

@@ -303,8 +303,8 @@ def test_a_users_own_reader_counts_where_it_is_better():
     values[hidden, 5] = np.nan
     table = DescriptiveContext("table", LABELS, tuple("abcdef"), values)
     fitted = PHCLE().fit([table], readers={"straight": LinearRegression()}).embedding_
-    mix = fitted.predictions["table"].mix
-    assert mix.weights[0, 5, mix.names.index("straight")] > 0.5
+    mix = fitted.predictions["table"]
+    assert mix.weights[0, 5, mix.readers.index("straight")] > 0.5
     assert "straight" in fitted.complete(columns=["f"]).cells[0].why
     with pytest.raises(OptionError, match="reader 'no'"):
         PHCLE().fit([table], readers={"no": 3})
@@ -313,7 +313,7 @@ def test_a_users_own_reader_counts_where_it_is_better():
 def test_fast_completion_asks_forests_alone():
     _, table = hidden_table()
     fitted = PHCLE(completion="fast").fit(contexts_of(table)).embedding_
-    assert set(fitted.predictions["table"].mix.names) == {
+    assert set(fitted.predictions["table"].readers) == {
         "forest",
         "embedding",
         "family",

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
 from phcle.errors import FileError, did_you_mean
-from phcle.files.numpy_arrays import read_npy
+from phcle.files import read_npy
 from phcle_paper.datasets.classes import AnnotatedImages
 from phcle_paper.datasets.releases import APY
 from phcle_paper.reading import numbered_lines

@@ -7,7 +7,7 @@ from pathlib import Path
 from phcle.contexts import DescriptiveContext, has_sentence_encoder
 from phcle.datasets import ImageNet1K
 from phcle.errors import FileError
-from phcle.files.numpy_arrays import read_npy
+from phcle.files import read_npy
 
 __all__ = ["label_sentences"]
 
