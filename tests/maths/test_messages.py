@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 
 from phcle import RelationalContext
-from phcle.embedding.messages import (
-    Links,
-    by_folds,
-    links_between,
-    message_features,
-    structure,
-)
+from phcle.embedding.links import Links, links_between, structure
+from phcle.embedding.messages import by_folds, message_features
 
 NOTHING = np.zeros((300, 0))
 

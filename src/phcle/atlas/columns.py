@@ -129,10 +129,10 @@ def _columns_of_table(
                 said = stored.step[:, number]
             is_predicted &= ~np.isnan(said)
             share = is_described[gaps].mean() if gaps.any() else 1.0
-            weights = np.array([share, 1 - share]) @ stored.mix.weights[:, number]
+            weights = np.array([share, 1 - share]) @ stored.weights[:, number]
             readers = [
                 {"name": name, "weight": float(weight)}
-                for name, weight in zip(stored.mix.names, weights, strict=True)
+                for name, weight in zip(stored.readers, weights, strict=True)
                 if weight >= LEAST_WEIGHT
             ]
         found.append(

@@ -80,7 +80,7 @@ def land(opened: Opened, new: NewLabelForm) -> tuple[LabelEmbedding, list[str]]:
     label = new.label.strip()
     if not label:
         raise ContextError("a new label needs an id. Got nothing; type one.")
-    known = opened.embedding.label_spelled(label)
+    known = opened.embedding.called.spelled(label)
     if known is not None:
         spelled = "" if known == label else f", as {known!r}"
         raise ContextError(

@@ -134,7 +134,7 @@ def as_labels(values: Iterable[Any], where: str) -> tuple[str, ...]:
     tuple of str, or NameArray
         The labels in the given order; an array if they came as an array of bytes.
     """
-    if is_name_array(values):
+    if not isinstance(values, (list, tuple)) and is_name_array(values):
         return as_names(NameArray.of(values, where))
     values = listed(values)
     if isinstance(values, str):

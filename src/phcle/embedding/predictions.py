@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.arrays import Flags, Ints
+from phcle.arrays import Flags, Floats, Ints
 from phcle.contexts.matrices import check_array, check_number
 from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.held_out import HeldOut
@@ -32,22 +32,6 @@ BY_LABEL = ("is_known", *READ, "shares", "because", "because_share")
 
 
 @dataclass(frozen=True, eq=False)
-class Mix:
-    """How much each reader counts for each field.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The readers.
-    weights : array of shape (2, fields, readers)
-        Their weights for labels with known cells, and for other labels.
-    """
-
-    names: tuple[str, ...]
-    weights: Singles
-
-
-@dataclass(frozen=True, eq=False)
 class Predictions:
     """What is predicted for a table of numbers, categories and truth values.
 
@@ -65,8 +49,10 @@ class Predictions:
         Rows of the labels that speak most for a gap.
     because_share : array of shape (labels, fields, 3)
         Their shares; 0 where there is none.
-    mix : Mix
-        Weights of the readers.
+    readers : tuple of str
+        The readers.
+    weights : array of shape (2, fields, readers)
+        Their weights for labels with known cells, and for other labels.
     held : HeldOut
         What fits said of known cells without them.
     """
@@ -78,7 +64,8 @@ class Predictions:
     shares: Halves
     because: npt.NDArray[np.int32]
     because_share: Halves
-    mix: Mix
+    readers: tuple[str, ...]
+    weights: Singles
     held: HeldOut
 
     @classmethod
@@ -109,12 +96,30 @@ class Predictions:
             np.full((n, len(table.columns)), np.nan, np.float16),
             np.zeros((n, n_fields, REASONS), np.int32),
             np.zeros((n, n_fields, REASONS), np.float16),
-            Mix((), np.zeros((2, n_fields, 0), np.float32)),
+            (),
+            np.zeros((2, n_fields, 0), np.float32),
             held,
         )
 
     def __len__(self) -> int:
         return len(self.is_known)
+
+    def shares_of(self, rows: Ints, columns: slice) -> Floats:
+        """Return the probabilities of some labels and columns.
+
+        Parameters
+        ----------
+        rows : array of int
+            The labels.
+        columns : slice
+            The columns.
+
+        Returns
+        -------
+        array of shape (labels, columns)
+            The probabilities.
+        """
+        return np.asarray(self.shares[:, columns][rows], np.float64)
 
     def take(self, rows: Ints) -> Self:
         """Return the predictions of some labels; reasons stay rows of all labels.
@@ -174,9 +179,9 @@ class Predictions:
         gaps = ~self.is_known
         store["because"] = self.because[gaps]
         store["because_share"] = self.because_share[gaps]
-        store["mix"] = self.mix.weights
+        store["mix"] = self.weights
         self.held.pack(store)
-        return {"readers": list(self.mix.names)}
+        return {"readers": list(self.readers)}
 
     @classmethod
     def unpack(
@@ -229,7 +234,7 @@ class Predictions:
         if not isinstance(names, list) or not all(isinstance(x, str) for x in names):
             raise ContextError(f"{where} do not name their readers")
         check_array(store["mix"], (2, n_fields, len(names)), where)
-        return replace(found, mix=Mix(tuple(names), store["mix"]))
+        return replace(found, readers=tuple(names), weights=store["mix"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,6 +254,25 @@ class TagPredictions:
 
     def __len__(self) -> int:
         return int(self.chances.shape[0])
+
+    def shares_of(self, rows: Ints, columns: slice) -> Floats:
+        """Return the probabilities of some labels and columns.
+
+        Parameters
+        ----------
+        rows : array of int
+            The labels.
+        columns : slice
+            The columns.
+
+        Returns
+        -------
+        array of shape (labels, columns)
+            The probabilities.
+        """
+        return np.asarray(
+            sp.csr_array(self.chances[rows])[:, columns].toarray(), np.float64
+        )
 
     def take(self, rows: Ints) -> TagPredictions:
         """Return the predictions of some labels.

@@ -29,6 +29,13 @@ PENALTIES = ("negatives", "descriptive", "sparsity", "ridge", "context_ridge")
 """Penalties that a file must have, because fold-in and explanations need them."""
 
 
+SETTINGS = ("penalties", "options", "versions", "origin")
+"""Parts of an embedding that are names with plain values."""
+
+PAIRS = ("names", "spellings")
+"""Parts of an embedding that are names with texts."""
+
+
 def save(embedding: LabelEmbedding, path: Path) -> None:
     """Write an embedding to a file.
 
@@ -41,16 +48,13 @@ def save(embedding: LabelEmbedding, path: Path) -> None:
     """
     store = TensorStore({"vectors": embedding.vectors})
     store.put_names("labels", embedding.labels)
-    store.put_names("names/keys", list(embedding.names))
-    store.put_names("names/values", list(embedding.names.values()))
-    if embedding.spellings:
-        store.put_names("spellings/keys", list(embedding.spellings))
-        store.put_names("spellings/values", list(embedding.spellings.values()))
+    for key in PAIRS:
+        pairs = getattr(embedding, key)
+        if pairs or key == "names":  # files without spellings hold no such part
+            store.put_names(f"{key}/keys", list(pairs))
+            store.put_names(f"{key}/values", list(pairs.values()))
     content = {
-        "penalties": dict(embedding.penalties),
-        "options": dict(embedding.options),
-        "versions": dict(embedding.versions),
-        "origin": dict(embedding.origin),
+        **{name: dict(getattr(embedding, name)) for name in SETTINGS},
         "history": [dict(record) for record in embedding.history],
         "contexts": [
             _pack(context, TensorStore(store.tensors, f"contexts/{i}/"))
@@ -94,18 +98,13 @@ def load(path: str | Path) -> LabelEmbedding:
     path = Path(path)
     found, content, tensors = _read(path)
     with _named(path):
-        found = replace(
-            found,
-            contexts=tuple(
-                _unpack(packed, TensorStore(tensors, f"contexts/{i}/"))
-                for i, packed in enumerate(content["contexts"])
-            ),
-            penalties=content["penalties"],
-            options=content["options"],
-            history=tuple(content["history"]),
-            versions=content["versions"],
-            origin=content["origin"],
+        contexts = tuple(
+            _unpack(packed, TensorStore(tensors, f"contexts/{i}/"))
+            for i, packed in enumerate(content["contexts"])
         )
+        settings = {name: content[name] for name in SETTINGS}
+        history = tuple(content["history"])
+        found = replace(found, contexts=contexts, history=history, **settings)
         _check_sound(found)
         predictions = _unpack_predictions(content, tensors, found)
         return replace(found, predictions=predictions)
@@ -135,12 +134,8 @@ def _read(path: Path) -> tuple[LabelEmbedding, Any, Tensors]:
     content, tensors = read_sealed(path, FORMAT, VERSION, foreign)
     store = TensorStore(tensors)
     with _named(path):
-        found = LabelEmbedding(
-            store.names("labels"),
-            store["vectors"],
-            names=_pairs(store, "names"),
-            spellings=_pairs(store, "spellings"),
-        )
+        pairs: dict[str, Any] = {key: _pairs(store, key) for key in PAIRS}
+        found = LabelEmbedding(store.names("labels"), store["vectors"], **pairs)
         _check_texts(found)
     return found, content, tensors
 
@@ -157,8 +152,8 @@ def _named(path: Path) -> Iterator[None]:
 
 
 def _pairs(store: TensorStore, key: str) -> dict[str, str]:
-    """Names or spellings; files without spellings hold no such part."""
-    if key == "spellings" and f"{key}/keys" not in store.tensors:
+    """Names or spellings; a file without any holds no such part."""
+    if f"{key}/keys" not in store:
         return {}
     keys, values = store.names(f"{key}/keys"), store.names(f"{key}/values")
     return dict(zip(keys, values, strict=True))
@@ -206,11 +201,7 @@ def _unpack_predictions(
     found: dict[str, Any] = {}
     if not content.get("predictions"):
         return found
-    from phcle.embedding.predictions import (
-        Predictions,
-        TagPredictions,
-        known_fields,
-    )
+    from phcle.embedding.predictions import Predictions, TagPredictions, known_fields
 
     kinds: dict[str, Any] = {"cells": Predictions, "tags": TagPredictions}
     tables = embedding.predicting
@@ -232,7 +223,7 @@ def _check_sound(embedding: LabelEmbedding) -> None:
     Anybody can write a file with a valid checksum, and all methods of an embedding rely
     on these shapes and on hierarchies without cycles.
     """
-    for name in ("penalties", "options", "versions", "origin"):
+    for name in SETTINGS:
         if not isinstance(getattr(embedding, name), Mapping):
             raise ContextError(f"its {name} are not names with values")
     if not isinstance(embedding.origin.get("run", {}), Mapping):

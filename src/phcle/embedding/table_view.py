@@ -18,7 +18,8 @@ from phcle.embedding.families import Family, family_says
 from phcle.embedding.family_means import MOST_WITH_FAMILIES, FamilyMeans, Groups
 from phcle.embedding.held_out import HeldOut
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.messages import Links, by_folds, message_features, structure
+from phcle.embedding.links import Links, structure
+from phcle.embedding.messages import by_folds, message_features
 from phcle.embedding.readers import Asked, Told
 
 Regime = Literal["cells", "labels"]

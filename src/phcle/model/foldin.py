@@ -61,7 +61,8 @@ def fold_in(
     Returns
     -------
     LabelEmbedding
-        The new labels alone. `embedding.joined(...)` adds them to the others.
+        The new labels alone. `embedding.joined(...)` adds them to the others, which
+        their neighbours, families and predicted cells come from.
 
     Examples
     --------
@@ -102,7 +103,7 @@ def fold_in(
     _refuse_overflow(labels, vectors)
     kept = [context.learned(labels, context.weight, context.factor) for context in rows]
     new = embedding.with_rows(labels, vectors, kept, names or {})
-    new = replace(new, base=embedding, predictions={})
+    new = replace(new, predictions={})
     match = contexts.match if isinstance(contexts, ReadContexts) else None
     if match is None:
         return new

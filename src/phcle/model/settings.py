@@ -10,7 +10,7 @@ from phcle.contexts.alignment import Aligned
 from phcle.contexts.protocol import Context
 from phcle.contexts.terms import Penalties
 from phcle.errors import some
-from phcle.files.json_toml import of_types
+from phcle.files.text import of_types
 from phcle.model.problem import Problem, pose
 
 NOISE = 1.6

@@ -278,7 +278,7 @@ def _known_spellings(
         label: known
         for label in labels
         if label not in embedding
-        and (known := embedding.label_spelled(label)) is not None
+        and (known := embedding.called.spelled(label)) is not None
         and known not in labels
     }
     n_spellings = Counter(found.values())

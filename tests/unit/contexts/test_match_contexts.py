@@ -132,6 +132,6 @@ def test_stored_embedding_is_asked_by_any_spelling(tree, tmp_path):
     assert found.spellings == {"BEDS": "Beds", "Bedz": "Sofas"}
     assert found.resolve("BEDS") == "Beds"
     assert found.resolve("Bedz") == "Sofas"
-    assert found.label_spelled("  beds".strip()) == "Beds"
-    assert found.label_spelled("Bed") is None
+    assert found.called.spelled("  beds".strip()) == "Beds"
+    assert found.called.spelled("Bed") is None
     assert found.select(["Sofas"]).resolve("Bedz") == "Sofas"
