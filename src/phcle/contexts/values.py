@@ -154,10 +154,11 @@ class DescriptiveContext(Context):
             "source": source,
             "log_columns": log_columns,
             "log_shifts": log_shifts,
+            "factor": np.empty((0, 0)),
+            "offset": np.zeros(0),
+            "scale": np.ones(0),
         }
-        before = {"weight": 1.0, "factor": np.empty((0, 0)), "rows": None}
-        unscaled = {"offset": np.zeros(0), "scale": np.ones(0), "shrinkage": None}
-        vars(self).update(own | before | unscaled | fitted)
+        vars(self).update(own | fitted)
         self._check()
 
     def __repr__(self) -> str:
