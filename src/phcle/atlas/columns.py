@@ -129,10 +129,10 @@ def _columns_of_table(
                 said = stored.step[:, number]
             is_predicted &= ~np.isnan(said)
             share = is_described[gaps].mean() if gaps.any() else 1.0
-            weights = np.array([share, 1 - share]) @ stored.mix.weights[:, number]
+            weights = np.array([share, 1 - share]) @ stored.weights[:, number]
             readers = [
                 {"name": name, "weight": float(weight)}
-                for name, weight in zip(stored.mix.names, weights, strict=True)
+                for name, weight in zip(stored.readers, weights, strict=True)
                 if weight >= LEAST_WEIGHT
             ]
         found.append(
@@ -198,7 +198,7 @@ def column_of(
             check_choice("a value", value, column.field.values)
             at += column.field.values.index(value)
         found = attribute_chances(table, table.context.columns[at])
-        made["chance"] = packed(found.chance, "f4")
+        made["chance"] = packed(found, "f4")
     return made
 
 
