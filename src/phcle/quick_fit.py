@@ -29,7 +29,7 @@ from phcle.tables.folders import GuessedFiles, guess_files
 from phcle.tables.frames import frame_table, is_frame, say_remarks
 from phcle.tables.kinds import Guess
 from phcle.tables.matching import warn_of_match
-from phcle.tables.reader import Table
+from phcle.tables.reader import Table, open_table
 from phcle.tables.rows import read_cells, read_synonyms
 
 
@@ -175,7 +175,7 @@ class _Given:
         _refuse_open(guessed)
         _say(guessed)
         if guessed.synonyms is not None:
-            self.synonyms, _ = read_synonyms(guessed.synonyms)
+            self.synonyms = read_synonyms(open_table(guessed.synonyms))
         read = ReadContexts(())
         if guessed.files:
             read = collect_files(

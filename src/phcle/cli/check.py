@@ -22,7 +22,7 @@ from phcle.cli.output import check_can_write, show_line, show_match, show_table
 
 if TYPE_CHECKING:
     from phcle.tables.check import CheckedFile, CheckedFiles
-    from phcle.tables.sources import FileSummary
+    from phcle.tables.files import FileSummary
 
 
 MANY_FILES = 8

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -132,7 +133,12 @@ def fit(
     options = model_options(given, verbose=sys.stderr.isatty() and not quiet)
     check_options(options)
     readers = _own_readers(reader or ())
-    reading = reading_of(given)
+    reading = replace(
+        reading_of(given),
+        hierarchy_kind=hierarchy_kind,
+        role=role,
+        language=given["language"],
+    )
     guessed = _guessed(data, reading)
     files = [*guessed.files, *context_files(given, needed=not guessed.files)]
     labels, names = labels or guessed.labels, names or guessed.names
@@ -143,9 +149,6 @@ def fit(
             files,
             labels=labels,
             names=names,
-            hierarchy_kind=hierarchy_kind,
-            role=role,
-            language=given["language"],
             label_words=label_words,
             match=options["match"],
             synonyms=synonyms,

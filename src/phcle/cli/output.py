@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from phcle import answers
+    from phcle.tables.files import FileSummary
     from phcle.tables.matching import LabelMatch
-    from phcle.tables.sources import FileSummary
 
 
 T = TypeVar("T")

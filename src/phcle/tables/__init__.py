@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from phcle.tables.fill import fill_table
     from phcle.tables.folders import guess_files
     from phcle.tables.matching import LabelSource, match_labels
-    from phcle.tables.newick import read_newick
-    from phcle.tables.ontologies import from_owl, from_skos
     from phcle.tables.reader import Reading, open_table
+    from phcle.tables.trees import from_owl, from_skos, read_newick
     from phcle.tables.word_vectors import read_word_vectors
 
 __all__ = [
@@ -54,12 +53,12 @@ __getattr__ = lazy_names(
         "LabelSource": "phcle.tables.matching",
         "Reading": "phcle.tables.reader",
         "fill_table": "phcle.tables.fill",
-        "from_owl": "phcle.tables.ontologies",
-        "from_skos": "phcle.tables.ontologies",
+        "from_owl": "phcle.tables.trees",
+        "from_skos": "phcle.tables.trees",
         "guess_files": "phcle.tables.folders",
         "match_labels": "phcle.tables.matching",
         "open_table": "phcle.tables.reader",
-        "read_newick": "phcle.tables.newick",
+        "read_newick": "phcle.tables.trees",
         "read_contexts": "phcle.tables.files",
         "read_word_vectors": "phcle.tables.word_vectors",
         "write_cells": "phcle.embedding.export",

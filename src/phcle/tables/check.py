@@ -12,11 +12,10 @@ from typing import Any
 
 from phcle.contexts.base.context import Context
 from phcle.tables.file_kinds import ContextFile
-from phcle.tables.files import CollectedFiles, collect_files
+from phcle.tables.files import CollectedFiles, FileSummary, collect_files
 from phcle.tables.folders import GuessedFiles, guess_files
 from phcle.tables.matching import LabelMatch
 from phcle.tables.reader import Reading
-from phcle.tables.sources import FileSummary
 
 
 @dataclass(frozen=True)
@@ -179,7 +178,7 @@ def check_files(
     return CheckedFiles(
         files,
         _shared(found),
-        found.read.match or LabelMatch(),
+        found.match or LabelMatch(),
         None if any(file.faults for file in files) else guessed.command(),
         guessed.ignored,
         _shared_words(found),
@@ -194,11 +193,11 @@ def _checked(
     lists["synonyms"] = guessed.synonyms
     kinds = {file.path: file.kind for file in guessed.files}
     kinds |= {path: kind for kind, path in lists.items() if path is not None}
-    summaries = {} if found is None else {x.path: x for x in found.read.summaries}
+    summaries = {} if found is None else {x.path: x for x in found.summaries}
     files = []
     for path in dict.fromkeys((*kinds, *guessed.faults)):
         summary = summaries.get(path)
-        faults = () if found is None else found.faults.of(path)
+        faults = () if found is None else found.faults_of(path)
         if path in guessed.faults:
             faults = (guessed.faults[path], *faults)
         own = [] if found is None else _contexts_of(path, found)
@@ -220,14 +219,14 @@ def _checked(
 def _contexts_of(path: Path, found: CollectedFiles) -> list[Context]:
     """The contexts that a file gave."""
     titles = (path.name, str(path))
-    return [x for x in found.read if found.titles.get(x.name) in titles]
+    return [x for x in found.contexts if found.titles.get(x.name) in titles]
 
 
 def _shared(found: CollectedFiles) -> dict[str, dict[str, int]]:
     """How many labels the files share, once they are spelled alike."""
     labels: dict[str, set[str]] = {}
     nodes: dict[str, set[str]] = {}
-    for context in found.read:
+    for context in found.contexts:
         file = found.titles[context.name]
         labels.setdefault(file, set()).update(context.labels)
         nodes.setdefault(file, set()).update(context.labels, context.nodes)
@@ -239,10 +238,10 @@ def _shared(found: CollectedFiles) -> dict[str, dict[str, int]]:
 
 def _shared_words(found: CollectedFiles) -> float:
     """Share of the labels with a word that another label has too."""
-    labels = {label for context in found.read for label in context.labels}
+    labels = {label for context in found.contexts for label in context.labels}
     words: dict[str, set[str]] = {}
     for label in labels:
-        for word in found.read.names.get(label, label).lower().split():
+        for word in found.names.get(label, label).lower().split():
             words.setdefault(word, set()).add(label)
     several = [own for own in words.values() if len(own) > 1]
     return len(set().union(*several)) / len(labels) if several else 0.0

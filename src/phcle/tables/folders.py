@@ -13,14 +13,13 @@ from itertools import chain
 from pathlib import Path
 
 from phcle.errors import FileError
-from phcle.tables import newick
-from phcle.tables.file_kinds import LEVELS, ROLES, ContextFile
+from phcle.tables.file_kinds import LEVELS, NEWICK, ROLES, ContextFile
 from phcle.tables.kinds import Guess, TableSample, guess_kinds, plain_title
 from phcle.tables.reader import Reading, open_table
 
 NO_TABLES = {
     **{".owl": "owl", ".bin": "vectors", ".vec": "vectors", ".w2v": "vectors"},
-    **dict.fromkeys(newick.ENDINGS, "hierarchy"),
+    **dict.fromkeys(NEWICK, "hierarchy"),
 }
 
 RDF_ENDINGS = (".ttl", ".rdf", ".nt", ".n3", ".xml", ".jsonld")
@@ -57,7 +56,7 @@ def kind_of_ending(path: Path) -> str | None:
 ENDINGS = (
     *(".csv", ".tsv", ".tab", ".txt", ".parquet", ".xlsx", ".json", ".jsonl"),
     *(".owl", ".ttl", ".rdf", ".nt", ".n3", ".jsonld", ".vec", ".w2v"),
-    *newick.ENDINGS,
+    *NEWICK,
 )
 """Endings of files in a folder that are read: tables, vocabularies, vectors, trees."""
 

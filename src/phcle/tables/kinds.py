@@ -431,7 +431,7 @@ def find_columns(
         if role not in found and len(alike) == 1:
             found[role] = alike[0]
     own = plain_title(found.get("parent", "")).removeprefix("parent").strip()
-    if "child" not in found and own in plain and own != plain_title(found["parent"]):
+    if "child" not in found and own and plain.get(own) not in (None, *found.values()):
         found["child"] = plain[own]  # parent_id stands beside id
     if any(role not in found for role in needed):
         _by_cells(kind, sample, needed, found)

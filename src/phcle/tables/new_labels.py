@@ -25,14 +25,15 @@ from phcle.tables.file_kinds import (
     THESAURI,
     ContextFile,
     Files,
+    is_newick,
     list_files,
 )
 from phcle.tables.files import (
+    CollectedFiles,
+    FileSummary,
     ReadContexts,
     Synonyms,
-    read_and_summarise,
-    read_readable_names,
-    read_thesaurus,
+    read_file,
 )
 from phcle.tables.matching import (
     JoinedLabel,
@@ -40,17 +41,9 @@ from phcle.tables.matching import (
     LabelSource,
     match_labels,
 )
-from phcle.tables.newick import is_newick, read_newick
-from phcle.tables.ontologies import Thesaurus
-from phcle.tables.reader import Reading, open_table
-from phcle.tables.rows import read_hierarchy_edges, read_synonyms
-from phcle.tables.sources import (
-    CollectedFaults,
-    FileSummary,
-    SourceFile,
-    errors_name,
-    recorded,
-)
+from phcle.tables.reader import Reading, errors_name, open_table
+from phcle.tables.rows import read_hierarchy_edges
+from phcle.tables.trees import Thesaurus, read_newick, read_thesaurus
 
 
 def read_new_contexts(
@@ -92,48 +85,25 @@ def read_new_contexts(
         Contexts with the names they have in the embedding, readable names, which labels
         were joined, and how the files were read.
     """
-    contexts: list[Context] = []
-    readable: dict[str, str] = {}
-    titles: dict[str, str] = {}
+    taken = CollectedFiles(reading or Reading())
+    taken.reading = replace(taken.reading, language=language, min_count=1)
     spelled: dict[tuple[str, str], str] = {}
-    sources: list[SourceFile] = []
-    summaries: list[FileSummary] = []
-    faults = CollectedFaults()
-    if isinstance(synonyms, (str, Path)):
-        with recorded(ContextFile("synonyms", Path(synonyms), "synonyms"), sources):
-            synonyms, _ = read_synonyms(synonyms)
-    if synonyms:
-        embedding = replace(embedding, spellings={**embedding.spellings, **synonyms})
+    taken.take_synonyms(synonyms)
+    spellings = {**embedding.spellings, **taken.synonyms}
+    embedding = replace(embedding, spellings=spellings)
     for file in list_files(files) if isinstance(files, Mapping) else files:
         target = replace(file, given_name=_target(file, embedding))
-        with faults.collected(file.path), recorded(target, sources):
-            if file.kind in THESAURI:
-                summaries.append(FileSummary(file.path, file.kind))
-                thesaurus = read_thesaurus(target, language)
-                new = _new_part(thesaurus, embedding, file)
-                contexts += _contexts_of(new, embedding)
-                readable.update(new.names)
-            else:
-                context, summary = _read(target, embedding, spelled, reading)
-                contexts.append(context)
-                summaries.append(summary)
-            titles[target.name] = file.path.name
-    if names is not None:
-        own = ContextFile("names", Path(names), "names")
-        with faults.collected(own.path), recorded(own, sources):
-            found, summary = read_readable_names(own, reading)
-            readable.update(found)
-            summaries.append(summary)
-        titles["names"] = Path(names).name
-    faults.raise_all()
-    matched = match_contexts(contexts, names=readable, titles=titles)
-    return ReadContexts(
-        matched.contexts,
-        None,
-        matched.names,
-        tuple(sources),
-        tuple(summaries),
-        match=_whole_match(matched, spelled, titles, embedding),
+        taken.titles[target.name] = file.path.name
+        taken.take(target, lambda own: _read(own, embedding, taken, spelled))
+    taken.titles["names"] = "" if names is None else Path(names).name
+    taken.take_names(names)
+    found = taken.whole()
+    matched = match_contexts(found, names=found.names, titles=taken.titles)
+    return replace(
+        found,
+        contexts=matched.contexts,
+        names=matched.names,
+        match=_whole_match(matched, spelled, taken.titles, embedding),
     )
 
 
@@ -184,33 +154,28 @@ def _new_part(
     return new
 
 
-def _contexts_of(new: Thesaurus, embedding: LabelEmbedding) -> list[Context]:
-    """The new edges, and the texts if the fit had texts."""
-    contexts: list[Context] = [new.hierarchy()]
-    if new.texts:
-        texts = new.descriptions(min_count=1)
-        if any(context.name == texts.name for context in embedding.contexts):
-            contexts.append(texts)
-    return contexts
-
-
 def _read(
     file: ContextFile,
     embedding: LabelEmbedding,
+    taken: CollectedFiles,
     spelled: dict[tuple[str, str], str],
-    reading: Reading | None,
-) -> tuple[Context, FileSummary]:
+) -> FileSummary:
+    """Read the contexts of a file, and how it spells known labels."""
     tree = _taxonomies(embedding).get(file.name)
+    if file.kind in THESAURI:
+        thesaurus = read_thesaurus(file, taken.reading.language)
+        new = _new_part(thesaurus, embedding, file)
+        known_names = {context.name for context in embedding.contexts}
+        own = new.contexts(min_count=1)
+        taken.contexts += [own[0], *(x for x in own[1:] if x.name in known_names)]
+        taken.names.update(new.names)
+        return FileSummary(file.path, file.kind)
     if file.kind == "hierarchy" and tree is not None:
-        edges, summary = _new_edges(file, reading)
+        edges, summary = _new_edges(file, taken.reading)
         known = _known_spellings({child for child, _ in edges}, embedding)
-        edges = [
-            (known.get(child, child), known.get(parent, parent))
-            for child, parent in edges
-        ]
-        new = _left_new(file, dict.fromkeys(x for x, _ in edges), known, embedding)
-        spelled.update({(file.path.name, x): label for x, label in known.items()})
-        edges = [(child, parent) for child, parent in edges if child in new]
+        edges = [(known.get(a, a), known.get(b, b)) for a, b in edges]
+        new_ones = _left_new(file, dict.fromkeys(x for x, _ in edges), known, embedding)
+        edges = [(child, parent) for child, parent in edges if child in new_ones]
         children = {child for child, _ in edges}
         nodes = embedding.nodes(tree)
         with errors_name(file.path):
@@ -218,19 +183,19 @@ def _read(
                 (child, parent if parent in children else parent_called(nodes, parent))
                 for child, parent in edges
             ]
-        context = RelationalContext.from_hierarchy(edges, name=file.name)
-        return context, summary
-    # Every word counts, even of a single text: the fit has chosen its words.
-    read, summary = read_and_summarise(file, min_count=1, reading=reading)
-    known = _known_spellings(read.labels, embedding)
-    read = read.renamed(known)
+        read: Context = RelationalContext.from_hierarchy(edges, name=file.name)
+    else:
+        # Every word counts, even of a single text: the fit has chosen its words.
+        read, summary = read_file(file, taken.reading)
+        known = _known_spellings(read.labels, embedding)
+        read = read.renamed(known)
+        if isinstance(read, DescriptiveContext):
+            read = read.rows_for(_left_new(file, read.labels, known, embedding))
+        elif isinstance(read, RelationalContext) and read.hierarchy is None:
+            read = _of_new_labels(read, embedding, file)
     spelled.update({(file.path.name, x): label for x, label in known.items()})
-    if isinstance(read, DescriptiveContext):
-        left = _left_new(file, read.labels, known, embedding)
-        return read.rows_for(left), summary
-    if isinstance(read, RelationalContext) and read.hierarchy is None:
-        return _of_new_labels(read, embedding, file), summary
-    return read, summary
+    taken.contexts.append(read)
+    return summary
 
 
 def parent_called(nodes: Labels, text: str) -> str:
@@ -257,7 +222,7 @@ def parent_called(nodes: Labels, text: str) -> str:
 
 
 def _new_edges(
-    file: ContextFile, reading: Reading | None
+    file: ContextFile, reading: Reading
 ) -> tuple[list[tuple[str, str]], FileSummary]:
     """Pairs of child and parent. Lengths would change nothing: nodes stay in place."""
     if is_newick(file.path):

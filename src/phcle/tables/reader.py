@@ -117,6 +117,14 @@ class Reading:
     repeats : {"mean", "first", "refuse"}
         What becomes of several rows of one label: the mean of their numbers and the
         most frequent of their categories, the first row, or an error.
+    hierarchy_kind : str
+        How a taxonomy relates its labels.
+    role : str
+        What the fit makes of a taxonomy.
+    language : str
+        Language of names and texts in vocabularies and ontologies.
+    min_count : int
+        Words in fewer texts are left out.
 
     Examples
     --------
@@ -130,6 +138,10 @@ class Reading:
     keep_na: bool = False
     read_as: Mapping[str, str] = field(default_factory=dict)
     repeats: str = "mean"
+    hierarchy_kind: str = "ancestors"
+    role: str = "auto"
+    language: str = "en"
+    min_count: int = 2
 
     def __post_init__(self) -> None:
         if self.encoding is not None:
@@ -579,6 +591,59 @@ def cell_text(value: Any) -> str:
     return as_cell(value)
 
 
+@contextmanager
+def errors_name(source: object) -> Iterator[None]:
+    """Put the name of a file before the errors of the contexts that are read from it.
+
+    Parameters
+    ----------
+    source : object
+        Path of the file. Anything else, such as a graph, has no name.
+
+    Yields
+    ------
+    None
+        Any `ContextError` of the `with` block names the file.
+
+    Examples
+    --------
+    >>> with errors_name("tree.csv"):
+    ...     raise ContextError("context 'tree' is empty.")
+    Traceback (most recent call last):
+    phcle.errors.ContextError: tree.csv: context 'tree' is empty.
+    """
+    try:
+        yield
+    except ContextError as error:
+        if not isinstance(source, (str, Path)) or str(source) in str(error):
+            raise
+        raise ContextError(f"{source}: {error}") from error
+
+
+def first_few(items: Sequence[str], most: int = 5) -> str:
+    """List the first few of many parts of a remark.
+
+    Parameters
+    ----------
+    items : sequence of str
+        The parts.
+    most : int, default 5
+        How many to list.
+
+    Returns
+    -------
+    str
+        The parts, and how many more there are.
+
+    Examples
+    --------
+    >>> first_few(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    shown = ", ".join(items[:most])
+    return shown if len(items) <= most else f"{shown} and {len(items) - most} more"
+
+
 # Text
 
 
@@ -706,7 +771,7 @@ def _text_rows(path: Path, form: TextFormat) -> Rows:
             cells = list(map(str.strip, row))
             text = "".join(cells)
             if "'" in text:
-                cells = [unmarked(cell).strip() for cell in cells]
+                cells = [unmarked(cell).strip() for cell in row]
             if text:
                 yield line, cells
             line = form.skip + reader.line_num + 1

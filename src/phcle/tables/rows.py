@@ -22,8 +22,7 @@ from phcle.tables.encodings import find_encoding
 from phcle.tables.file_kinds import ROLES
 from phcle.tables.frames import labelled_rows, lineage_edges
 from phcle.tables.kinds import TRIPLE
-from phcle.tables.reader import Reading, Table, cell_text, open_table, text_lines
-from phcle.tables.sources import FileSummary, first_few
+from phcle.tables.reader import Reading, Table, cell_text, first_few, text_lines
 from phcle.tables.word_vectors import read_word_vectors
 
 LISTED = re.compile(r"[|;]")
@@ -306,35 +305,20 @@ def read_attributes(table: Table, name: str, **options: Any) -> DescriptiveConte
     return context
 
 
-def read_synonyms(
-    path: str | Path, reading: Reading | None = None
-) -> tuple[dict[str, str], FileSummary]:
-    r"""Read a file of synonyms, such as `phcle fit` suggests.
+def read_synonyms(table: Table) -> dict[str, str]:
+    r"""Read synonyms, such as `phcle fit` suggests.
 
     Parameters
     ----------
-    path : str or Path
+    table : Table
         A table with the columns `label` and `synonym`: the spelling to use, and the one
         that it replaces.
-    reading : Reading, optional
-        How the user wants it to be read.
 
     Returns
     -------
-    synonyms : dict
+    dict
         Label by synonym.
-    summary : FileSummary
-        What was read, and how.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "synonyms.csv"
-    >>> _ = path.write_text("label,synonym\nBeds,Bedz\n")
-    >>> read_synonyms(path)[0]
-    {'Bedz': 'Beds'}
     """
-    table = open_table(path, reading)
     titles = [title.lower() for title in table.header]
     if missing := [role for role in ROLES["synonyms"] if role not in titles]:
         table.fault(
@@ -350,7 +334,7 @@ def read_synonyms(
                 line,
                 f"{other!r} is a synonym of {found[other]!r} already; remove one.",
             )
-    return found, FileSummary.of(table, "synonyms")
+    return found
 
 
 def read_labels(

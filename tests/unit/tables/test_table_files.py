@@ -124,3 +124,10 @@ def test_the_labels_are_in_the_column_of_different_texts(tmp_path):
     assert found.summaries[0].remarks[0] == "labels are in column 'what'"
     (context,) = phcle.read_contexts(attributes=f"{path}:label=what")
     assert context.labels[0] == "thing 0"
+
+
+def test_a_column_without_a_title_is_no_child_of_a_missing_parent(tmp_path):
+    path = tmp_path / "tree.csv"
+    path.write_text(",b,c\n1,2,3\n")
+    with pytest.raises(FileError, match="'child', 'parent' are not in its header"):
+        phcle.read_contexts(hierarchy=path)
