@@ -23,6 +23,7 @@ from phcle.errors import ContextError, FileError, FileFaults
 from phcle.files.reading import check_is_file, is_file, opened
 from phcle.optional_imports import is_installed
 from phcle.tables import rows as read
+from phcle.tables.cells import first_few
 from phcle.tables.columns import ColumnSummary
 from phcle.tables.file_kinds import (
     FILE_KINDS,
@@ -39,7 +40,6 @@ from phcle.tables.reader import (
     Reading,
     Table,
     errors_name,
-    first_few,
     open_table,
 )
 

@@ -620,30 +620,6 @@ def errors_name(source: object) -> Iterator[None]:
         raise ContextError(f"{source}: {error}") from error
 
 
-def first_few(items: Sequence[str], most: int = 5) -> str:
-    """List the first few of many parts of a remark.
-
-    Parameters
-    ----------
-    items : sequence of str
-        The parts.
-    most : int, default 5
-        How many to list.
-
-    Returns
-    -------
-    str
-        The parts, and how many more there are.
-
-    Examples
-    --------
-    >>> first_few(["a", "b", "c"], most=2)
-    'a, b and 1 more'
-    """
-    shown = ", ".join(items[:most])
-    return shown if len(items) <= most else f"{shown} and {len(items) - most} more"
-
-
 # Text
 
 

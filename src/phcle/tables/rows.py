@@ -16,13 +16,13 @@ from typing import Any
 from phcle.contexts.descriptive.data import DescriptiveContext
 from phcle.contexts.descriptive.sources import Cells
 from phcle.errors import ContextError, FileError, some
-from phcle.tables.cells import unknown_cells
+from phcle.tables.cells import first_few, unknown_cells
 from phcle.tables.columns import read_column
 from phcle.tables.encodings import find_encoding
 from phcle.tables.file_kinds import ROLES
 from phcle.tables.frames import labelled_rows, lineage_edges
 from phcle.tables.kinds import TRIPLE
-from phcle.tables.reader import Reading, Table, cell_text, first_few, text_lines
+from phcle.tables.reader import Reading, Table, cell_text, text_lines
 from phcle.tables.word_vectors import read_word_vectors
 
 LISTED = re.compile(r"[|;]")
@@ -156,7 +156,7 @@ def _weights(
             table.fault(lines[row], "weight is unknown; fill it or remove the row.")
         elif row in column.odd:
             table.fault(lines[row], f"weight must be a number. Got {cell!r}.")
-    return column.numbers
+    return column.array(len(cells)).tolist()
 
 
 def read_annotations(table: Table) -> list[tuple[str, str]]:
@@ -284,7 +284,7 @@ def read_attributes(table: Table, name: str, **options: Any) -> DescriptiveConte
             f"{table.path}: a label column and at least one attribute were expected, "
             f"but the header has only {table.header[0]!r}."
         )
-    rows, lines = labelled_rows(table)
+    rows = labelled_rows(table)
     reading = table.reading
     context = DescriptiveContext.from_cells(
         tuple(rows.labels),
@@ -298,7 +298,7 @@ def read_attributes(table: Table, name: str, **options: Any) -> DescriptiveConte
     table.remarks.extend(context.remarks)
     assert isinstance(context.source, Cells)
     table.columns = context.source.summaries
-    line_of = dict(zip(rows.labels, lines, strict=True))
+    line_of = dict(zip(rows.labels, rows.lines, strict=True))
     for cell in context.source.odd[:MOST_ODD]:
         place = table.where(line_of[cell.label])
         table.odd_cells.append(f"{place}: {cell.title!r}: {cell.text!r} {cell.why}.")

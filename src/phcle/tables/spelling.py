@@ -10,13 +10,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping
-from datetime import datetime
 from functools import cached_property
 
 from phcle.embedding.cell_texts import DIGITS, number_text, value_text
 from phcle.tables.cells import TICKS
-from phcle.tables.dates import layout_of, moment_of_year
-from phcle.tables.numbers import notation_of
+from phcle.tables.dates import DateSpelling, is_date
+from phcle.tables.numbers import parse_number
 
 Value = float | bool | str
 
@@ -28,14 +27,6 @@ PAIRS = [
 """How columns write yes and no; of several, the last is usual."""
 
 NO_OF, YES_OF = dict(PAIRS), {no: yes for yes, no in PAIRS}
-
-DAYS = (
-    *("%Y-%m-%d", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y"),
-    *("%m-%d-%Y", "%d/%m/%y", "%m/%d/%y", "%Y-%m", "%d %B %Y", "%d %b %Y"),
-    *("%d-%B-%Y", "%d-%b-%Y", "%B %d, %Y", "%b %d, %Y", "%B %Y", "%b %Y"),
-)
-TIMES = ("", " %H:%M", " %H:%M:%S", "T%H:%M", "T%H:%M:%S", "T%H:%MZ", "T%H:%M:%SZ")
-ORDINAL = re.compile(r"(?<=\d)(st|nd|rd|th)\b")
 
 
 class ColumnSpelling:
@@ -82,7 +73,7 @@ class ColumnSpelling:
             return value
         if not math.isfinite(value):
             return ""
-        return self._date(value) if self._dates else self._numbers.text(value)
+        return (self._dates or self._numbers).text(value)
 
     def _truth(self, value: bool) -> str:
         """The most common spelling; the opposite of the other one; or yes and no."""
@@ -104,57 +95,11 @@ class ColumnSpelling:
         return _Numbers(self.seen)
 
     @cached_property
-    def _dates(self) -> list[str]:
-        """The dates of a column of dates; none if most cells are something else."""
-        found = [x for x in self.seen if notation_of(x) is None and layout_of(x)]
+    def _dates(self) -> DateSpelling | None:
+        """How dates are written; None if most cells are something else."""
+        found = [x for x in self.seen if parse_number(x) is None and is_date(x)]
         is_usual = sum(self.seen[x] for x in found) > self.seen.total() / 2
-        return found if is_usual else []
-
-    @cached_property
-    def _date_form(self) -> tuple[str, str, str] | None:
-        """The one way to write dates that gives every cell again, if there is one."""
-        days = [day + time for time in TIMES for day in DAYS]
-        able = [form for form in days if _moment(self._dates[0], form)]
-        for padding in ("02d", "d", "th"):
-            for case in ("title", "upper", "lower"):
-                ways = [(form, padding, case) for form in able]
-                for text in self._dates:
-                    ways = [x for x in ways if _date(_moment(text, x[0]), *x) == text]
-                if ways:  # of either order of day and month, or either name of May
-                    return ways[0] if len(ways) == 1 else None
-        return None
-
-    def _date(self, value: float) -> str:
-        """A date as all others are; like 2021-12-31 if they differ."""
-        moment = moment_of_year(value)
-        if self._date_form is not None:
-            text = _date(moment, *self._date_form)
-            found = _moment(text, self._date_form[0])
-            if found and found.year == moment.year:  # two digits may mean another one
-                return text
-        return moment.date().isoformat()
-
-
-def _moment(text: str, form: str) -> datetime | None:
-    """A date in this form; None if it has another."""
-    try:
-        return datetime.strptime(ORDINAL.sub("", text), form)
-    except ValueError:
-        return None
-
-
-def _date(moment: datetime | None, form: str, padding: str, case: str) -> str:
-    """Write a date: `02d` with leading zeros, `d` without, `th` as in 3rd."""
-    if moment is None:
-        return ""
-    if padding != "02d":
-        th = {1: "st", 2: "nd", 3: "rd"}.get(moment.day % 10, "th")
-        th = ("th" if 11 <= moment.day <= 13 else th) if padding == "th" else ""
-        form = form.replace("%d", f"{moment.day}{th}").replace("%m", str(moment.month))
-    month = moment.strftime("%B"), moment.strftime("%b")
-    for sign, name in zip(("%B", "%b"), month, strict=True):
-        form = form.replace(sign, getattr(name, case)())
-    return moment.strftime(form)
+        return DateSpelling(found) if is_usual else None
 
 
 class _Numbers:
@@ -168,15 +113,15 @@ class _Numbers:
         marks: set[str] = set()
         shapes: set[str] = set()  # digits as 0, such as 0.000,00
         for text, n in seen.items():
-            if (own := notation_of(text)) is None:
+            if (own := parse_number(text)) is None:
                 continue
-            marks |= {own.mark} - {""}
+            marks |= {own.decides} - {""}
             shapes.add(re.sub(r"\d", "0", own.digits))
             self.exponents.add(own.exponent)
             if re.fullmatch(r"0\d+", own.digits):
                 self.widths.add(len(own.digits))
             if re.search(r"[^\W0]", own.digits):
-                self.around[own.is_negative][own.before, own.after] += n
+                self.around[own.value() < 0][own.before, own.after] += n
             else:  # zero has no sign, so it does not tell where one stands
                 self.has_zero = True
         self.mark = "," if marks == {","} else "."
