@@ -6,12 +6,13 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, time
 from typing import Any, Literal
 
 import numpy as np
 
 from phcle.arrays import Floats
-from phcle.contexts.labels import is_missing
+from phcle.contexts.labels import as_cell, is_missing, normal
 
 ColumnKind = Literal["number", "truth", "date", "category", "identifier", "empty"]
 
@@ -289,3 +290,46 @@ def as_number(cell: Any) -> float | None:
         return float(cell)
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+def cell_text(value: Any) -> str:
+    """Return a cell as a text: a label, a title or a name.
+
+    Parameters
+    ----------
+    value : object
+        A cell of any type.
+
+    Returns
+    -------
+    str
+        The text; empty for an unknown cell. Whole numbers have no decimals.
+
+    Examples
+    --------
+    >>> [cell_text(x) for x in (None, True, 2.0, 0.5, " word ", datetime(2021, 5, 3))]
+    ['', 'true', '2', '0.5', 'word', '2021-05-03']
+    """
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    if isinstance(value, datetime) and value.time() == time():
+        return value.date().isoformat()
+    return as_cell(value)
+
+
+def typed(value: Any) -> Any:
+    """Return a cell with the type that it has; unknown ones are empty texts.
+
+    Parameters
+    ----------
+    value : object
+        A value of a file or data frame.
+
+    Returns
+    -------
+    object
+        The cell.
+    """
+    if isinstance(value, str):
+        return normal(value).strip()
+    return "" if is_missing(value) else value

@@ -18,8 +18,8 @@ from phcle.tables.cells import NEARLY_ALL, ReadColumn, as_number
 Parts = Mapping[str, str]
 """Parts of a date by name."""
 
-ENDINGS = {1: "st", 2: "nd", 3: "rd"}
-"""What stands behind the first days of a month."""
+ENDINGS = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd", 31: "st"}
+"""What stands behind these days of a month, and `th` behind the others."""
 
 MONTHS = {
     name.lower(): number

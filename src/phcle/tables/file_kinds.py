@@ -47,6 +47,9 @@ ROLES = {
 NEWICK = (".nwk", ".newick", ".tree", ".tre")
 """Endings of Newick trees."""
 
+BOOKS = (".xlsx", ".xlsm")
+"""Endings of workbooks."""
+
 SHEET = "sheet"
 """Sheet of a workbook, which is named like a column or behind a `#`."""
 
@@ -198,7 +201,7 @@ def split_columns(kind: str, text: str | Path) -> tuple[Path, dict[str, str]]:
 
 def _split_sheet(path: Path) -> tuple[Path, dict[str, str]]:
     book, mark, sheet = str(path).rpartition("#")
-    if mark and sheet and book.lower().endswith((".xlsx", ".xlsm")):
+    if mark and sheet and book.lower().endswith(BOOKS):
         return Path(book), {SHEET: sheet}
     return path, {}
 

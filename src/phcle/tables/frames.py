@@ -15,10 +15,10 @@ from typing import Any
 
 from phcle.contexts.labels import as_label, is_missing
 from phcle.errors import ContextError, GuessWarning, did_you_mean, some
-from phcle.tables.cells import first_few
+from phcle.tables.cells import cell_text, first_few, typed
 from phcle.tables.columns import read_columns
 from phcle.tables.kinds import NEEDED, Column
-from phcle.tables.reader import Reading, Table, cell_text, typed
+from phcle.tables.reader import Reading, Table
 
 LISTED = 10
 """Cells that a remark lists; more are only counted."""

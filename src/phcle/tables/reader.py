@@ -9,43 +9,35 @@ from __future__ import annotations
 
 import csv
 import json
-import re
-import warnings
-import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime, time
 from io import TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from phcle.contexts.labels import as_cell, is_missing, normal
+from phcle.contexts.labels import normal
 from phcle.errors import (
     ContextError,
     FileError,
     FileFaults,
     OptionError,
-    did_you_mean,
     some,
 )
 from phcle.files.csv_text import unmarked
 from phcle.files.json_toml import parse_json
 from phcle.files.reading import (
-    CHUNK,
-    check_is_file,
     check_parquet,
     naming,
     open_file,
-    refuse_bomb,
 )
 from phcle.files.text import holds_nul, not_utf8, read_text
-from phcle.tables.cells import READ_AS, UnknownMarkers
+from phcle.tables.cells import READ_AS, UnknownMarkers, cell_text, typed
 from phcle.tables.columns import ColumnSummary
 from phcle.tables.encodings import TextEncoding, check_encoding, find_encoding
-from phcle.tables.file_kinds import SHEET
+from phcle.tables.file_kinds import BOOKS, SHEET
 from phcle.tables.kinds import (
     SAMPLED_ROWS,
     TableSample,
@@ -55,6 +47,7 @@ from phcle.tables.kinds import (
     lacks_header,
     plain_title,
 )
+from phcle.tables.workbooks import sheet_rows
 
 Rows = Iterator[tuple[int, list[Any]]]
 RowSource = Callable[[], Rows]
@@ -76,25 +69,8 @@ REPEATS = ("mean", "first", "refuse")
 BATCH = 16_384
 """Rows of a Parquet file that are decompressed at a time."""
 
-LARGE_BOOK = 4 << 20
-"""Bytes of unpacked sheets from which a workbook is read row by row, which knows
-nothing of merged cells; smaller ones take up to 20 times as many bytes of memory."""
-
-MOST_MERGED = 1_000_000
-"""Cells that merged ranges may fill."""
-
 MARK = "\ufeff"
 """A byte order mark, which some programs write before a text."""
-
-UNSEEN = {
-    b"<mergeCell ": "merged cells are not filled",
-    b"<f": "formulas without a stored value are unknown",
-}
-"""What is not seen when a workbook is read row by row, by the sign of it."""
-
-_MERGED = re.compile(rb'<mergeCell ref="([A-Z]+)(\d+):([A-Z]+)(\d+)"')
-_CELL = re.compile(rb'<c r="([A-Z]+)(\d+)"')
-_FORMULA = re.compile(rb"<f[ >/]")
 
 
 @dataclass(frozen=True)
@@ -532,9 +508,8 @@ def open_table(
         ".jsonl": (lambda: _jsonl_rows(path), "line"),
         ".ndjson": (lambda: _jsonl_rows(path), "line"),
     }
-    if ending in (".xlsx", ".xlsm"):
-        rows = _sheet_rows(path, sheet, remarks)
-        sources[ending] = (rows, "row")
+    if ending in BOOKS:
+        sources[ending] = (sheet_rows(path, sheet, remarks), "row")
     if ending in sources:
         source, counted = sources[ending]
         table = Table(
@@ -545,7 +520,7 @@ def open_table(
             counted=counted,
             remarks=remarks,
         )
-        return table.with_titles() if ending.startswith(".xls") else table
+        return table.with_titles() if ending in BOOKS else table
     if ending in (".xls", ".ods", ".numbers"):
         raise FileError(
             f"{path}: {ending} files are not read; save it as .xlsx or .csv."
@@ -564,31 +539,6 @@ def open_table(
         skip=form.skip,
     )
     return table.with_titles()
-
-
-def cell_text(value: Any) -> str:
-    """Return a cell as a text: a label, a title or a name.
-
-    Parameters
-    ----------
-    value : object
-        A cell of any type.
-
-    Returns
-    -------
-    str
-        The text; empty for an unknown cell. Whole numbers have no decimals.
-
-    Examples
-    --------
-    >>> [cell_text(x) for x in (None, True, 2.0, 0.5, " word ", datetime(2021, 5, 3))]
-    ['', 'true', '2', '0.5', 'word', '2021-05-03']
-    """
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    if isinstance(value, datetime) and value.time() == time():
-        return value.date().isoformat()
-    return as_cell(value)
 
 
 @contextmanager
@@ -844,24 +794,6 @@ def _record_rows(
             yield number, cells
 
 
-def typed(value: Any) -> Any:
-    """Return a cell with the type that it has; unknown ones are empty texts.
-
-    Parameters
-    ----------
-    value : object
-        A value of a file or data frame.
-
-    Returns
-    -------
-    object
-        The cell.
-    """
-    if isinstance(value, str):
-        return normal(value).strip()
-    return "" if is_missing(value) else value
-
-
 # Parquet
 
 
@@ -896,167 +828,3 @@ def _simple(path: Path, column: str, value: Any) -> Any:
             f"{str(value)[:40]}; give one text or number per cell."
         )
     return typed(value)
-
-
-# Excel
-
-DAMAGED = "is not an Excel workbook (.xlsx), or it is damaged; save it as .xlsx or .csv"
-
-
-def _sheet_rows(path: Path, sheet: str | None, remarks: list[str]) -> RowSource:
-    """Rows of a sheet; what was done about hidden sheets and merged cells is said."""
-    check_is_file(path)
-    with naming(path, DAMAGED, Exception), zipfile.ZipFile(path) as archive:
-        refuse_bomb(path, sum(part.file_size for part in archive.infolist()))
-        sheets = [x for x in archive.infolist() if "worksheets/" in x.filename]
-        is_large = sum(part.file_size for part in sheets) > LARGE_BOOK
-        contents = [] if is_large else [archive.read(part) for part in sheets]
-        signs = [x for x in UNSEEN if is_large and _holds(archive, sheets, x)]
-    with naming(path, DAMAGED, Exception):
-        _refuse_spread(path, contents)
-
-    def streamed() -> Rows:
-        with _book(path, data_only=True, read_only=True) as book:
-            chosen = _visible(path, book, sheet, remarks)
-            chosen.reset_dimensions()  # what the file says of them may be wrong
-            yield from _trimmed(chosen.iter_rows(values_only=True))
-
-    if is_large:
-        remarks += [f"{UNSEEN[sign]}, because the file is large" for sign in signs]
-        return streamed
-    with _book(path, data_only=True, read_only=False) as book:
-        chosen = _visible(path, book, sheet, remarks)
-        if any(_FORMULA.search(content) for content in contents):
-            with _book(path, data_only=False, read_only=False) as formulas:
-                _refuse_unstored(path, chosen, formulas[chosen.title])
-        merged = _merged_cells(chosen)
-        if merged:
-            remarks.append(f"{len(merged)} merged cells filled with their value")
-        rows = list(
-            _trimmed(
-                [merged.get((cell.row, cell.column), cell.value) for cell in row]
-                for row in chosen.iter_rows()
-            )
-        )
-    return lambda: iter(rows)
-
-
-def _holds(
-    archive: zipfile.ZipFile, parts: Iterable[zipfile.ZipInfo], sign: bytes
-) -> bool:
-    """Whether one of the members of an archive holds some bytes."""
-    for part in parts:
-        with archive.open(part) as file:
-            before = b""
-            while chunk := file.read(CHUNK):
-                if sign in before + chunk:
-                    return True
-                before = chunk[-len(sign) :]
-    return False
-
-
-@contextmanager
-def _book(path: Path, *, data_only: bool, read_only: bool) -> Iterator[Any]:
-    import openpyxl
-
-    # openpyxl raises many kinds of errors for damaged files.
-    with naming(path, DAMAGED, Exception):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about styles, which do not matter here
-            book = openpyxl.load_workbook(
-                path, read_only=read_only, data_only=data_only
-            )
-        try:
-            yield book
-        finally:
-            book.close()
-
-
-def _visible(path: Path, book: Any, sheet: str | None, remarks: list[str]) -> Any:
-    """The sheet that the user names, or the first that is not hidden."""
-    found = {each.title: each for each in book.worksheets}
-    if sheet is not None:
-        if sheet not in found:
-            raise FileError(
-                f"{path}: has no sheet {sheet!r}; it has {some(found)}."
-                f"{did_you_mean(sheet, found)}"
-            )
-        return found[sheet]
-    visible = [x for x, own in found.items() if own.sheet_state == "visible"]
-    if not visible:
-        raise FileError(
-            f"{path}: all sheets are hidden ({some(found)}); name one: "
-            f"{path.name}#SHEET"
-        )
-    others = [x for x in found if x != visible[0]]
-    if others:
-        _remark(remarks, f"sheet {visible[0]!r} read, and not {some(others)}")
-    return found[visible[0]]
-
-
-def _remark(remarks: list[str], text: str) -> None:
-    if text not in remarks:
-        remarks.append(text)
-
-
-def _refuse_spread(path: Path, contents: Iterable[bytes]) -> None:
-    """Refuse a few cells so far apart that the cells between would fill the memory."""
-    from openpyxl.utils import column_index_from_string as number
-
-    for content in contents:
-        merged = sum(
-            (number(right.decode()) - number(left.decode()) + 1)
-            * (int(low) - int(top) + 1)
-            for left, top, right, low in _MERGED.findall(content)
-        )
-        places = _CELL.findall(content)
-        rows = max((int(row) for _, row in places), default=0)
-        columns = max((number(x.decode()) for x, _ in places), default=0)
-        if max(merged, rows * columns - 100 * len(places)) > MOST_MERGED:
-            raise FileError(
-                f"{path}: its {len(places):,} cells are spread over {rows:,} rows and "
-                f"{columns:,} columns; save the table alone, as .csv."
-            )
-
-
-def _merged_cells(sheet: Any) -> dict[tuple[int, int], Any]:
-    """The value of every merged cell but the first, which has it."""
-    found = {}
-    for merged in sheet.merged_cells.ranges:
-        value = sheet.cell(merged.min_row, merged.min_col).value
-        if value is not None:
-            found.update(dict.fromkeys(list(merged.cells)[1:], value))
-    return found
-
-
-def _refuse_unstored(path: Path, values: Any, formulas: Any) -> None:
-    """Refuse formulas whose value the program that wrote the file did not compute."""
-    empty = [
-        cell.coordinate
-        for row in formulas.iter_rows()
-        for cell in row
-        if cell.data_type == "f" and values[cell.coordinate].value is None
-    ]
-    if empty:
-        raise FileError(
-            f"{path}: {len(empty)} formulas have no stored value ({some(empty)}); open "
-            "the file in Excel or LibreOffice and save it."
-        )
-
-
-def _trimmed(grid: Iterable[Iterable[Any]]) -> Rows:
-    """Rows with a cell in them, without empty cells after the last column."""
-    width = 0
-    for number, row in enumerate(grid, 1):
-        cells = [_dated(value) for value in row]
-        while len(cells) > width and cells[-1] == "":
-            cells.pop()
-        if any(cell != "" for cell in cells):
-            width = width or len(cells)
-            yield number, cells + [""] * (width - len(cells))
-
-
-def _dated(value: Any) -> Any:
-    if isinstance(value, datetime) and value.time() == time():
-        return value.date()
-    return value.isoformat() if isinstance(value, time) else typed(value)

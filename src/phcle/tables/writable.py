@@ -18,24 +18,21 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
-from phcle.contexts.labels import as_cell, normal
+from phcle.contexts.labels import normal
 from phcle.errors import ContextWarning, FileError, some
 from phcle.files.csv_text import harmless, unmarked
-from phcle.files.reading import opened, read_bytes, refuse_bomb
+from phcle.files.reading import read_bytes
 from phcle.files.text import lines_of
+from phcle.tables.cells import cell_text
+from phcle.tables.file_kinds import BOOKS
 from phcle.tables.reader import MARK, Reading, find_text_format
 from phcle.tables.spelling import Value
+from phcle.tables.workbooks import Sheet
 
-BOOKS = (".xlsx", ".xlsm")
 VALUES = (".parquet", ".json", ".jsonl", ".ndjson")
 """Tables that hold values, not text, so they cannot stay as they are to the byte."""
 
 QUOTED = r'"(?:[^"]+|"")*+"'
-
-MOST_MERGED = 1_000_000
-"""Merged cells of a workbook; openpyxl makes an object of each."""
-
-MERGED = re.compile(rb"mergeCell\s[^>]*?ref=.([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})")
 
 MADE_ANEW = re.compile(
     r"calcChain|sharedStrings|printerSettings|\.rels$|docProps|theme"
@@ -201,54 +198,33 @@ class _Book:
     header: list[str]
 
     def __init__(self, path: Path) -> None:
-        import openpyxl
-
-        damaged = "is not an Excel workbook (.xlsx), or it is damaged"
-        with (
-            opened(path, damaged, Exception) as file,
-            warnings.catch_warnings(record=True) as said,
-        ):
+        self.path = path
+        self.shown = Sheet(path)
+        self.parts = _kinds_of_parts(path)
+        with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            self.parts = _checked_parts(path)
-            self.book = openpyxl.load_workbook(
-                file, keep_vba=path.suffix.lower() == ".xlsm", rich_text=True
-            )
-            computed = openpyxl.load_workbook(file, data_only=True)
-            shown = [x for x in computed.worksheets if x.sheet_state == "visible"]
-            values = (shown or computed.worksheets)[0]
-            self.sheet = self.book[values.title]
-            self.values = {at: cell.value for at, cell in values._cells.items()}
-            # A formula that was never computed is no gap.
-            for at, cell in self.sheet._cells.items():
-                if self.values.get(at) is None:
-                    self.values[at] = cell.value
-            self.merged = {
-                (row, column): (area.min_row, area.min_col)
-                for area in self.sheet.merged_cells.ranges
-                for row, column in area.cells
-            }
+            import openpyxl
+
+            is_macro = path.suffix.lower() == ".xlsm"
+            self.book = openpyxl.load_workbook(path, keep_vba=is_macro, rich_text=True)
         self.lost = {str(x.message) for x in said if "removed" in str(x.message)}
+        self.sheet = self.book[self.shown.title]
+        for at, cell in self.sheet._cells.items():
+            if cell.value is not None:  # a formula that was never computed is no gap
+                self.shown.values.setdefault(at, cell.value)
         self.types: dict[int, tuple[type | None, str]] = {}
-        self.path, self.body = path, self._rows()
+        self.top, self.body = 0, self._rows()
 
     def where(self, place: int) -> str:
         return f"{self.path}, row {place}"
 
     def _rows(self) -> Iterator[Row]:
-        """Rows that have cells; all cells of a merged area have its value."""
-        width = 0
-        last: dict[int, int] = {}
-        for row, column in (*self.values, *self.merged):
-            last[row] = max(last.get(row, 0), column)
-        for row in sorted(last):
-            ats = [(row, column) for column in range(1, max(last[row], width) + 1)]
-            texts = [_text(self.values.get(self.merged.get(at, at))) for at in ats]
-            while not width and texts and not texts[-1]:
-                texts.pop()
-            if not width:
-                self.top, width = row, len(texts)
-            places = [None if at in self.merged else at for at in ats]
-            yield row, texts, places
+        """Rows that have cells; all cells of a merged area have its value and stay."""
+        merged = self.shown.first_of
+        for row, cells, places in self.shown.rows():
+            self.top = self.top or row
+            stay = [None if at in merged else at for at in places]
+            yield row, list(map(cell_text, cells)), stay
 
     def save(self, path: Path, new: New) -> None:
         for (row, column), (value, text) in new.items():
@@ -260,7 +236,7 @@ class _Book:
             elif cell.number_format == "General":
                 cell.number_format = form
         self.book.save(path)
-        if lost := self.lost | {*self.parts} - {*_checked_parts(path)}:
+        if lost := self.lost | self.parts - _kinds_of_parts(path):
             warnings.warn(
                 f"{self.path}: openpyxl does not keep all of this workbook; the filled "
                 f"one lacks {some(sorted(lost))}.",
@@ -273,8 +249,8 @@ class _Book:
         if column not in self.types:
             known = {
                 row: type(value)
-                for (row, at), value in sorted(self.values.items())
-                if at == column and row > self.top and value is not None
+                for (row, at), value in sorted(self.shown.values.items())
+                if at == column and row > self.top
             }
             kind = Counter(known.values()).most_common(1)[0][0] if known else None
             row = next((row for row, own in known.items() if own is kind), 0)
@@ -283,32 +259,12 @@ class _Book:
         return self.types[column]
 
 
-def _checked_parts(path: Path) -> set[str]:
-    """Kinds of parts of a workbook that a program must keep; bombs are refused."""
-    from openpyxl.utils.cell import range_boundaries
-
-    n_merged = 0
+def _kinds_of_parts(path: Path) -> set[str]:
+    """Kinds of parts of a workbook that a program must keep."""
     with zipfile.ZipFile(path) as archive:
-        refuse_bomb(path, sum(part.file_size for part in archive.infolist()))
         names = archive.namelist()
-        for name in names:
-            if name.startswith("xl/worksheets/") and name.endswith(".xml"):
-                for area in MERGED.findall(archive.read(name)):
-                    left, top, right, bottom = range_boundaries(area.decode())
-                    n_merged += (right - left + 1) * (bottom - top + 1)
-    if n_merged > MOST_MERGED:
-        raise FileError(
-            f"{path}: has {n_merged:,} merged cells; unmerge those that are empty."
-        )
     kinds = {re.sub(r"\d+", "", name.rpartition("/")[2]) for name in names}
     return {kind for kind in kinds if kind and not MADE_ANEW.search(kind)}
-
-
-def _text(value: Any) -> str:
-    """A value as text; whole numbers have no decimals, and days no time."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        value = int(value)
-    return as_cell(value).removesuffix(" 00:00:00")
 
 
 def _typed(kind: type | None, value: Value, text: str) -> Any:
