@@ -19,13 +19,13 @@ from phcle.contexts.alignment import match_contexts
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, GuessWarning
 from phcle.estimator import PHCLE
+from phcle.tables.check import GuessedFiles, guess_files
 from phcle.tables.files import (
     ReadContexts,
     collect_files,
     label_words_of,
     read_table,
 )
-from phcle.tables.folders import GuessedFiles, guess_files
 from phcle.tables.frames import frame_table, is_frame, say_remarks
 from phcle.tables.kinds import Guess
 from phcle.tables.matching import warn_of_match

@@ -43,7 +43,7 @@ from phcle.options import check_options
 if TYPE_CHECKING:
     from phcle import PHCLE
     from phcle.embedding import LabelEmbedding
-    from phcle.tables.folders import GuessedFiles
+    from phcle.tables.check import GuessedFiles
     from phcle.tables.reader import Reading
 
 
@@ -210,7 +210,7 @@ def _own_readers(given: Sequence[str]) -> dict[str, Any]:
 
 def _guessed(data: Sequence[Path] | None, reading: Reading) -> GuessedFiles:
     """What the files without a flag are; files that leave it open are refused."""
-    from phcle.tables.folders import GuessedFiles, guess_files
+    from phcle.tables.check import GuessedFiles, guess_files
 
     if not data:
         return GuessedFiles()

@@ -24,9 +24,9 @@ from phcle.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from phcle.embedding.export import write_cells
+    from phcle.tables.check import guess_files
     from phcle.tables.files import read_contexts
     from phcle.tables.fill import fill_table
-    from phcle.tables.folders import guess_files
     from phcle.tables.matching import LabelSource, match_labels
     from phcle.tables.reader import Reading, open_table
     from phcle.tables.trees import from_owl, from_skos, read_newick
@@ -55,7 +55,7 @@ __getattr__ = lazy_names(
         "fill_table": "phcle.tables.fill",
         "from_owl": "phcle.tables.trees",
         "from_skos": "phcle.tables.trees",
-        "guess_files": "phcle.tables.folders",
+        "guess_files": "phcle.tables.check",
         "match_labels": "phcle.tables.matching",
         "open_table": "phcle.tables.reader",
         "read_newick": "phcle.tables.trees",

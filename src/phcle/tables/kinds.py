@@ -370,14 +370,10 @@ def find_label(
 
 def _without_repeated_rows(columns: Sequence[Column]) -> list[Column]:
     """The columns without rows that equal an earlier one in every cell."""
-    first: dict[tuple[Any, ...], int] = {}
     rows = zip(*(c.cells for c in columns), strict=True)
-    n_rows = 0
-    for n_rows, row in enumerate(rows, 1):
-        first.setdefault(tuple(map(_comparable, row)), n_rows - 1)
-    if len(first) == n_rows:
-        return list(columns)
-    return [Column(c.title, [c.cells[i] for i in first.values()]) for c in columns]
+    distinct = {tuple(map(_comparable, row)): row for row in rows}
+    cells = zip(*distinct.values(), strict=True) if distinct else repeat(())
+    return [Column(c.title, own) for c, own in zip(columns, cells, strict=False)]
 
 
 def _comparable(cell: Any) -> Any:
@@ -447,21 +443,24 @@ def _given(
     kind: str, sample: TableSample, where: str, given: Mapping[str, str]
 ) -> dict[str, str]:
     """The columns that the user names."""
-    plain = {plain_title(title): title for title in reversed(sample.header)}
-    found = {}
-    for role, title in given.items():
+    for role in given:
         if role not in ROLES[kind]:
             raise OptionError(
                 f"{where}: columns of --{kind} are {', '.join(ROLES[kind])}. "
                 f"Got {role!r} instead.{did_you_mean(role, ROLES[kind])}"
             )
-        known = title if title in sample.header else plain.get(plain_title(title))
-        if known is None:
-            raise ContextError(
-                f"{where}: has no column {title!r}. Its header has "
-                f"{some(sample.header)}.{did_you_mean(title, sample.header)}"
-            )
-        found[role] = known
+    return {x: _title_in(sample.header, title, where) for x, title in given.items()}
+
+
+def _title_in(header: Sequence[str], title: str, where: str) -> str:
+    """The title that a user means; others are refused."""
+    plain = {plain_title(known): known for known in reversed(header)}
+    found = title if title in header else plain.get(plain_title(title))
+    if found is None:
+        raise ContextError(
+            f"{where}: has no column {title!r}. Its header has "
+            f"{some(header)}.{did_you_mean(title, header)}"
+        )
     return found
 
 
@@ -492,9 +491,9 @@ def _by_cells(
 def _child_and_parent(sample: TableSample) -> dict[str, str]:
     """Which of two columns holds children: the one whose values hardly repeat."""
     pairs = {tuple(map(str, cells)) for cells in sample.rows}
-    shares = [len({pair[i] for pair in pairs}) / max(len(pairs), 1) for i in (0, 1)]
+    shares = [len(set(own)) / len(pairs) for own in zip(*pairs, strict=True)]
     for child, parent in ((0, 1), (1, 0)):
-        if shares[child] >= NEARLY_ALL and shares[parent] <= CLEARLY_FEWER:
+        if pairs and shares[child] >= NEARLY_ALL and shares[parent] <= CLEARLY_FEWER:
             return {"child": sample.header[child], "parent": sample.header[parent]}
     return {}
 
@@ -539,14 +538,7 @@ def find_levels(
     """
     levels = (given or {}).get(LEVELS)
     if levels is not None:
-        titles = [x.strip() for x in levels.split("/")]
-        for title in titles:
-            if title not in sample.header:
-                raise ContextError(
-                    f"{where}: has no column {title!r}. Its header has "
-                    f"{some(sample.header)}.{did_you_mean(title, sample.header)}"
-                )
-        return titles
+        return [_title_in(sample.header, x.strip(), where) for x in levels.split("/")]
     if given or "parent" in map(plain_title, sample.header):
         return None
     return _find_lineage(sample.columns)
@@ -679,13 +671,11 @@ def guess_kinds(tables: Mapping[str, TableSample]) -> dict[str, Guess]:
 
 def _labels_of(table: TableSample, guess: Guess) -> Set[str]:
     """The labels of a table whose kind is certain."""
-    roles = {
-        "hierarchy": ("child", "parent"),
-        "edges": ("source", "target"),
-        "annotations": ("label",),
-    }.get(guess.kind or "", ("label",))
+    roles = (*NEEDED.get(guess.kind or "", ()), "label")
+    if guess.kind in ("tags", "annotations", "texts", "names"):
+        roles = ("label",)
     titles = {guess.columns[role] for role in roles if role in guess.columns}
-    titles |= set(guess.columns.get("levels", "").split("/")[:1])
+    titles |= set(guess.columns.get(LEVELS, "").split("/")[:1])
     columns = [c for c in table.columns if c.title in titles]
     return frozenset().union(*(c.distinct for c in columns))
 
@@ -740,7 +730,7 @@ def _by_lineage(columns: Sequence[Column]) -> Guess | None:
     if levels is None:
         return None
     why = f"it is nested: {' → '.join(levels)}"
-    return Guess("hierarchy", {"levels": "/".join(levels)}, why)
+    return Guess("hierarchy", {LEVELS: "/".join(levels)}, why)
 
 
 def _find_lineage(columns: Sequence[Column]) -> list[str] | None:
