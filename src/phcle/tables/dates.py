@@ -256,6 +256,11 @@ def _whole_year(short: str) -> int:
 class DateSpelling:
     """How a column writes dates, if all are written alike; otherwise like 2021-12-31.
 
+    Parameters
+    ----------
+    texts : iterable of str
+        The dates of the column.
+
     Examples
     --------
     >>> DateSpelling(["25/12/2021", "01/02/2021"]).text(2021.5)

@@ -319,7 +319,8 @@ def match_labels(
         if source.role == "context":
             n_contexts.update(own)
     files = list(zip(sources, names, strict=True))
-    near, are_complete = [], True
+    near: list[Suggestion] = []
+    are_complete = True
     if mode == "safe":
         decided = {each.spelling for each in undecided}
         lists_last = sorted(files, key=lambda x: x[0].role != "context")

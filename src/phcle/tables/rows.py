@@ -156,7 +156,7 @@ def _weights(
             table.fault(lines[row], "weight is unknown; fill it or remove the row.")
         elif row in column.odd:
             table.fault(lines[row], f"weight must be a number. Got {cell!r}.")
-    return column.array(len(cells)).tolist()
+    return list(map(float, column.array(len(cells))))
 
 
 def read_annotations(table: Table) -> list[tuple[str, str]]:
