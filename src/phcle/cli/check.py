@@ -177,7 +177,10 @@ def _show_next(found: CheckedFiles) -> None:
         show_line(fault)
     if found.command is None:
         n = len(found.faults)
-        show_line(f"{n} fault{'' if n == 1 else 's'} to repair before a fit.")
+        what = f"{n} fault{'' if n == 1 else 's'} to repair before a fit."
+        show_line(
+            what if n else "No file tells what labels are like, so nothing to fit."
+        )
         return
     if found.shared_words > MANY_SHARED_WORDS:
         show_line(

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain, pairwise, repeat
@@ -19,7 +20,9 @@ from typing import Any
 from phcle.contexts.labels import is_missing, normal
 from phcle.errors import ContextError, OptionError, did_you_mean, some
 from phcle.tables.cells import as_number
+from phcle.tables.dates import is_date
 from phcle.tables.file_kinds import LEVELS, ROLES
+from phcle.tables.numbers import parse_number
 
 NEEDED = {
     kind: ROLES[kind][:2]
@@ -203,6 +206,17 @@ class Column:
     def is_number(self) -> bool:
         """Whether the cells are numbers or truth values."""
         return self._share(lambda x: as_number(x) is not None)
+
+    @cached_property
+    def is_value(self) -> bool:
+        """Whether the cells are numbers in any notation, truth values or dates."""
+        return self._share(
+            lambda x: (
+                as_number(x) is not None
+                or isinstance(x, date)
+                or (isinstance(x, str) and (parse_number(x) is not None or is_date(x)))
+            )
+        )
 
     @cached_property
     def is_whole(self) -> bool:
@@ -770,11 +784,11 @@ def _together(one: Column, other: Column) -> dict[object, set[object]]:
 
 def _of_two(a: Column, b: Column, known: Set[str]) -> Guess:
     """A table of two columns."""
-    if b.is_number and not (a.is_number and a.repeats):
+    if b.is_value and not (a.is_number and a.repeats):
         if a.repeats:
             why = f"the values of {a.title!r} repeat"
             return _open("attributes", "annotations", why=why)
-        why = f"{a.title!r} are the labels and {b.title!r} is a number"
+        why = f"{a.title!r} are the labels and {b.title!r} holds values"
         return Guess("attributes", {"label": a.title}, why)
     if _overlap(a.distinct, b.distinct):
         return _related(a, b)

@@ -78,6 +78,18 @@ CASES = {
         {"label": "thing", "text": "tells"},
     ),
     "a price for each label": ("label price", rows("thing {}", 2.5), "attributes", {}),
+    "a mass for each label": (
+        "label mass",
+        rows("thing {}", "{} kg"),
+        "attributes",
+        {},
+    ),
+    "a day for each label": (
+        "label day",
+        rows("th{}", "2020-01-1{}"),
+        "attributes",
+        {},
+    ),
     "a colour for each label": (
         "label colour",
         [(f"thing {i}", ["red", "blue"][i % 2]) for i in range(9)],
