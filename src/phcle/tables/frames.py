@@ -246,9 +246,10 @@ def _merge(
         else:
             n_filled += len(own) - 1
     if different and reading.repeats == "refuse":
+        have = "has" if len(different) == 1 else "have"
         table.fault(
             None,
-            f"{some(different)} have several rows; merge them, or say --repeats "
+            f"{some(different)} {have} several rows; merge them, or say --repeats "
             "mean or first.",
         )
         table.raise_faults()

@@ -64,61 +64,50 @@ FEWEST_DIMENSIONS = 10
 """Vectors of another model have at least this many numbers. Shorter rows are tables."""
 
 
-def _listed(titles: str) -> tuple[str, ...]:
-    return tuple(titles.split(", "))
+def _listed(titles: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    return {role: tuple(own.split(", ")) for role, own in titles.items()}
 
 
-TITLES = {
-    "child": _listed("child, children, narrower, subcategory, subclass, hyponym"),
-    "parent": _listed("parent, parents, broader, supercategory, superclass, hypernym"),
-    "source": _listed("source, from, src, node1, subject, head, start"),
-    "target": _listed("target, to, dst, dest, destination, node2, object, tail"),
-    "relation": _listed("relation, predicate, rel, edge type, relation type"),
-    "weight": _listed("weight, weights, count, strength, n"),
-    "item": _listed(
-        "item, items, image, photo, document, doc, basket, order, transaction, "
-        "invoice, session"
-    ),
-    "label": _listed(
-        "label, labels, name, id, title, category, class, term, concept, key, entity"
-    ),
-    "tag": _listed("tag, tags, keyword, keywords"),
-    "text": _listed(
-        "text, texts, description, descriptions, definition, gloss, abstract, summary"
-    ),
-    "name": _listed("name, names, title, readable name, display name"),
-    "synonym": _listed("synonym, synonyms"),
-}
+TITLES = _listed(
+    {
+        "child": "child, children, narrower, subcategory, subclass, hyponym",
+        "parent": "parent, parents, broader, supercategory, superclass, hypernym",
+        "source": "source, from, src, node1, subject, head, start",
+        "target": "target, to, dst, dest, destination, node2, object, tail",
+        "relation": "relation, predicate, rel, edge type, relation type",
+        "weight": "weight, weights, count, strength, n",
+        "item": "item, items, image, photo, document, doc, basket, order, "
+        "transaction, invoice, session",
+        "label": "label, labels, name, id, title, category, class, term, concept, "
+        "key, entity",
+        "tag": "tag, tags, keyword, keywords",
+        "text": "text, texts, description, descriptions, definition, gloss, abstract, "
+        "summary",
+        "name": "name, names, title, readable name, display name",
+        "synonym": "synonym, synonyms",
+    }
+)
 """Titles of a column by its role. They are enough to take it for that."""
 
-HINTS = {
-    "parent": _listed(
-        "super, sector, group, family, genus, order, branch, area, department, "
-        "division, category, class, type, kind, genre, field"
-    ),
-    "source": _listed("a, one, left"),
-    "target": _listed("end, b, other, right"),
-    "item": _listed(
-        "picture, file, user, customer, cart, playlist, recipe, patient, "
-        "person, sample, page, receipt"
-    ),
-    "label": _listed(
-        "names, ids, code, node, word, wnid, item, product, job, species, "
-        "language, animal, object, thing"
-    ),
-    "tag": _listed(
-        "feature, property, topic, skill, trait, ingredient, theme, attribute"
-    ),
-    "text": _listed("comment, sentence, about, note, notes"),
-}
+HINTS = _listed(
+    {
+        "parent": "super, sector, group, family, genus, order, branch, area, "
+        "department, division, category, class, type, kind, genre, field",
+        "source": "a, one, left",
+        "target": "end, b, other, right",
+        "item": "picture, file, user, customer, cart, playlist, recipe, patient, "
+        "person, sample, page, receipt",
+        "label": "names, ids, code, node, word, wnid, item, product, job, species, "
+        "language, animal, object, thing",
+        "tag": "feature, property, topic, skill, trait, ingredient, theme, attribute",
+        "text": "comment, sentence, about, note, notes",
+    }
+)
 """Titles that point to a role, if the cells say the same."""
 
 WORDS = {role: (*own, *HINTS.get(role, ())) for role, own in TITLES.items()}
-"""Words in titles that point to a role; the cells must say the same."""
-
-LABEL_TITLES = (*TITLES["label"], *HINTS["label"])
-"""Words that often stand above a column of labels, also as in `job title`, `item_id`
-and `Product name`."""
+"""Words in titles that point to a role; the cells must say the same. Those of labels
+often stand above them also as in `job title`, `item_id` and `Product name`."""
 
 _ENDING = re.compile(r"(?<=\w) ?(id|name|label|category|class|term)$")
 
@@ -355,30 +344,26 @@ def find_label(
     'what'
     """
     distinct = _without_repeated_rows(columns)
-    able = [
-        c
-        for c in distinct
-        if c.is_unique and (c.is_text or (c.is_whole and c.is_called(LABEL_TITLES)))
-    ]
-    titled = [c for c in able if c.is_called(LABEL_TITLES)]
-    texts = [c for c in able if c.is_text]
+    unique = [c for c in distinct if c.is_unique]
+    texts = [c for c in unique if c.is_text]
+    numbers = [c for c in unique if c.is_whole and c.is_called(WORDS["label"])]
     exact = [c for c in distinct if plain_title(c.title) == "label"]
-    for found in (exact, [c for c in able if c is distinct[0]], titled[:1]):
-        if found:
-            return found[0].title
-    if len(texts) == 1:
-        return texts[0].title
+    able = [c for c in distinct if c in texts or c in numbers]
+    first = [c for c in able if c is distinct[0]]
+    titled = [c for c in able if c.is_called(WORDS["label"])]
+    for found in (*exact, *first, *titled, *(texts if len(texts) == 1 else ())):
+        return found.title
     if texts:
         raise ContextError(
             f"{where}: the labels may be in {some(c.title for c in texts)}; name the "
             f"column: {remedy.format(texts[0].title)}"
         )
-    first = distinct[0]
-    if first.is_text or (first.is_whole and first.is_unique):
-        return first.title  # several rows for a label, or numbers that name things
+    own = distinct[0]
+    if own.is_text or (own.is_whole and own.is_unique):
+        return own.title  # several rows for a label, or numbers that name things
     raise ContextError(
         f"{where}: no column can be the labels, because all repeat or hold numbers; "
-        f"name the column: {remedy.format(first.title)}"
+        f"name the column: {remedy.format(own.title)}"
     )
 
 
@@ -795,23 +780,20 @@ def _of_two(a: Column, b: Column, known: Set[str]) -> Guess:
     if _is_nearly_unique(a):
         return _one_row_per_label(a, b)
     if _is_nearly_unique(b) and _is_nested(b, a):
-        return _pair("hierarchy", b, a, f"every {b.title!r} has one {a.title!r}")
+        return _pair("hierarchy", b, a, "every {0} has one {1}")
     return _many_to_many(a, b, known)
 
 
 def _one_row_per_label(a: Column, b: Column) -> Guess:
     """Two columns, with each value of the first once."""
     if b.is_called(WORDS["text"]) or (b.words_per_cell >= LONG_TEXT and not b.repeats):
-        why = f"{b.title!r} holds a text about each {a.title!r}"
-        return _pair("texts", a, b, why)
+        return _pair("texts", a, b, "{1} holds a text about each {0}")
     if b.is_called(WORDS["tag"]):
-        why = f"{b.title!r} holds a tag of each {a.title!r}"
-        return _pair("tags", a, b, why)
+        return _pair("tags", a, b, "{1} holds a tag of each {0}")
     if b.is_called(WORDS["parent"]):
-        return _pair("hierarchy", a, b, f"every {a.title!r} has one {b.title!r}")
+        return _pair("hierarchy", a, b, "every {0} has one {1}")
     if not b.repeats and b.is_unique:
-        why = f"{b.title!r} has a name for each {a.title!r}"
-        return _pair("names", a, b, why)
+        return _pair("names", a, b, "{1} has a name for each {0}")
     why = f"{a.title!r} are the labels and {b.title!r} is a category"
     return Guess("attributes", {"label": a.title}, why)
 
@@ -820,10 +802,8 @@ def _related(a: Column, b: Column) -> Guess:
     """Two columns with the same labels."""
     for child, parent in ((a, b), (b, a)):
         if _is_tree(child, parent):
-            why = f"values of {parent.title!r} occur in {child.title!r} too"
-            return _pair("hierarchy", child, parent, why)
-    why = f"{a.title!r} and {b.title!r} hold the same labels"
-    return _pair("edges", a, b, why)
+            return _pair("hierarchy", child, parent, "values of {1} occur in {0} too")
+    return _pair("edges", a, b, "{0} and {1} hold the same labels")
 
 
 def _is_tree(child: Column, parent: Column) -> bool:
@@ -844,16 +824,13 @@ def _is_tree(child: Column, parent: Column) -> bool:
 
 def _many_to_many(a: Column, b: Column, known: Set[str]) -> Guess:
     """Two columns of different things that both repeat."""
-    tags = _pair("tags", a, b, f"each {a.title!r} has several {b.title!r}")
-    why = f"each {a.title!r} holds several {b.title!r}"
-    annotations = _pair("annotations", a, b, why)
+    tags = _pair("tags", a, b, "each {0} has several {1}")
+    annotations = _pair("annotations", a, b, "each {0} holds several {1}")
     if a.is_called(WORDS["tag"]) and not b.is_called(WORDS["tag"]):
-        why = f"each {b.title!r} has several {a.title!r}"
-        return _pair("tags", b, a, why)
+        return _pair("tags", b, a, "each {0} has several {1}")
     is_first, is_second = _overlap(a.distinct, known), _overlap(b.distinct, known)
     if is_first and is_second:
-        why = f"{a.title!r} and {b.title!r} hold labels of the other files"
-        return _pair("edges", a, b, why)
+        return _pair("edges", a, b, "{0} and {1} hold labels of the other files")
     if is_first:
         return tags
     if is_second:
@@ -865,7 +842,7 @@ def _many_to_many(a: Column, b: Column, known: Set[str]) -> Guess:
     ):
         return annotations
     if _is_nested(a, b) and b.is_called(WORDS["parent"]):
-        return _pair("hierarchy", a, b, f"every {a.title!r} has one {b.title!r}")
+        return _pair("hierarchy", a, b, "every {0} has one {1}")
     why = f"{a.title!r} and {b.title!r} both repeat, and no other file has their labels"
     return _open("tags", "annotations", why=why)
 
@@ -902,12 +879,15 @@ def _long_table(columns: Sequence[Column], known: Set[str]) -> Guess:
         others = [c for c in columns if c is not label]
         for c in others:
             if c.is_called(TITLES["tag"]):
-                why = f"each {label.title!r} has several {c.title!r}"
-                return _pair("tags", label, c, why)
+                return _pair("tags", label, c, "each {0} has several {1}")
         for c in others:
             if c.is_called(WORDS["item"]) and c.repeats:
-                why = f"each {c.title!r} holds several {label.title!r}"
-                return _pair("annotations", c, label, why)
+                return _pair("annotations", c, label, "each {0} holds several {1}")
+    first = columns[0]
+    is_titled = plain_title(first.title) in TITLES["label"]
+    if is_titled and any(c.is_value for c in columns[1:]):
+        why = f"{first.title!r} are the labels, some with several rows"
+        return Guess("attributes", {"label": first.title}, why)
     why = "no column has a value of its own in every row, so labels have several rows"
     a, b = (c.title for c in columns[:2])
     ways = f"--tags FILE:label={a},tag={b} or --annotations FILE:item={a},label={b}"
@@ -916,9 +896,13 @@ def _long_table(columns: Sequence[Column], known: Set[str]) -> Guess:
 
 
 def _pair(kind: str, one: Column, other: Column, why: str) -> Guess:
-    """A guess whose two columns stand in the order that the kind needs."""
+    """A guess whose two columns stand in the order that the kind needs.
+
+    `{0}` and `{1}` stand for their titles in the reason.
+    """
     titles = (one.title, other.title)
-    return Guess(kind, dict(zip(NEEDED[kind], titles, strict=True)), why)
+    found = dict(zip(NEEDED[kind], titles, strict=True))
+    return Guess(kind, found, why.format(*map(repr, titles)))
 
 
 def _open(*kinds: str, why: str) -> Guess:

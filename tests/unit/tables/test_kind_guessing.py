@@ -108,6 +108,12 @@ CASES = {
         "attributes",
         {},
     ),
+    "several rows for a label": (
+        "name size colour",
+        [(f"t{i % 4}", i / 2, ["red", "blue"][i % 2]) for i in range(9)],
+        "attributes",
+        {},
+    ),
     "labels of attributes may come later": (
         "price thing colour",
         [(2.5 * (i % 3), f"thing {i}", "red") for i in range(9)],
