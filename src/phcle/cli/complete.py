@@ -130,8 +130,7 @@ def complete(
     from phcle.embedding import load
     from phcle.embedding.complete import completed_cells, warn_of_unpredicted
     from phcle.embedding.export import COLUMNS, check_ending
-    from phcle.tables.decisions import Decisions, read_decisions
-    from phcle.tables.fill import complete_table
+    from phcle.tables.fill import Decisions, complete_table, read_decisions
 
     if fill_markers and wide is None:
         raise OptionError("--fill-markers needs --wide, the table to fill.")
