@@ -155,8 +155,8 @@ class FileSummary:
         return cls(
             Path(table.path),
             kind,
-            table.encoding,
-            table.delimiter,
+            None if table.form is None else table.form.encoding.name,
+            None if table.form is None else table.form.delimiter,
             table.n_rows,
             table.columns,
             tuple(table.remarks),
@@ -785,7 +785,7 @@ def read_table(kind: str, table: Table, name: str) -> Context:
                 name=name,
                 item=table.header[at["item"]],
                 label=table.header[at["label"]],
-                delimiter=table.delimiter,
+                delimiter=table.form and table.form.delimiter,
             )
         case "annotations":
             pairs = read.read_annotations(table)
@@ -814,5 +814,6 @@ def _counted_by_duckdb(table: Table) -> bool:
     if ".parquet" in table.path.suffixes:
         return True
     is_large = is_file(table.path) and table.path.stat().st_size > LARGE_FILE
-    is_plain = table.encoding == "utf-8" and not (table.skip or table.first)
-    return is_large and is_plain and is_installed("duckdb")
+    form = table.form
+    is_plain = form is not None and form.encoding.name == "utf-8" and not form.skip
+    return is_large and is_plain and not table.first and is_installed("duckdb")

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from io import TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
@@ -24,6 +25,7 @@ from phcle.errors import (
     FileError,
     FileFaults,
     OptionError,
+    check_choice,
     some,
 )
 from phcle.files.csv_text import unmarked
@@ -125,16 +127,8 @@ class Reading:
         if self.delimiter is not None:
             object.__setattr__(self, "delimiter", check_delimiter(self.delimiter))
         for title, how in self.read_as.items():
-            if how not in READ_AS:
-                raise OptionError(
-                    f"--read {title}= must be one of {', '.join(READ_AS)}. Got {how!r} "
-                    "instead."
-                )
-        if self.repeats not in REPEATS:
-            raise OptionError(
-                f"--repeats must be one of {', '.join(REPEATS)}. Got "
-                f"{self.repeats!r} instead."
-            )
+            check_choice(f"--read {title}=", how, READ_AS)
+        check_choice("--repeats", self.repeats, REPEATS)
 
     @property
     def markers(self) -> UnknownMarkers:
@@ -179,10 +173,8 @@ class Table:
         How the user wants it to be read.
     source : callable
         Gives line and cells of every row, the header first.
-    encoding : str or None
-        Encoding of a text file.
-    delimiter : str or None
-        What separates the cells of a text file.
+    form : TextFormat or None
+        How a text file is written.
     given_columns : mapping
         Titles by role, as the user gave them, such as `{"child": "job"}`.
     counted : str
@@ -199,15 +191,12 @@ class Table:
         Rows that `rows` has given so far.
     first : list of str
         The first line of a table without a header; otherwise empty.
-    skip : int
-        Lines before the header.
     """
 
     path: Path | str
     reading: Reading
     source: RowSource = field(repr=False)
-    encoding: str | None = None
-    delimiter: str | None = None
+    form: TextFormat | None = None
     given_columns: Mapping[str, str] = field(default_factory=dict)
     counted: str = "line"
     remarks: list[str] = field(default_factory=list)
@@ -216,7 +205,6 @@ class Table:
     odd_cells: list[str] = field(default_factory=list)
     n_rows: int = 0
     first: list[str] = field(default_factory=list)
-    skip: int = 0
 
     def __post_init__(self) -> None:
         self._faults: dict[str, None] = {}
@@ -447,7 +435,7 @@ class Table:
         iterator of (int, list of str)
             Line and cells of each row.
         """
-        if self.encoding is not None:  # a table of text
+        if self.form is not None:  # a table of text
             return self.rows()
         return ((line, list(map(cell_text, cells))) for line, cells in self.rows())
 
@@ -495,50 +483,29 @@ def open_table(
     >>> path = Path(tempfile.mkdtemp()) / "looks.csv"
     >>> _ = path.write_text("label;price\ncat;1,5\n")
     >>> table = open_table(path)
-    >>> table.header, table.delimiter, list(table.rows())
+    >>> table.header, table.form.delimiter, list(table.rows())
     (['label', 'price'], ';', [(2, ['cat', '1,5'])])
     """
-    path, reading, columns = Path(path), reading or Reading(), dict(columns or {})
-    sheet = columns.pop(SHEET, None)
+    path, reading, given = Path(path), reading or Reading(), dict(columns or {})
+    sheet = given.pop(SHEET, None)
     ending = path.suffix.lower()
-    remarks: list[str] = []
-    sources: dict[str, tuple[RowSource, str]] = {
-        ".parquet": (lambda: _parquet_rows(path), "row"),
-        ".json": (lambda: _json_rows(path), "record"),
-        ".jsonl": (lambda: _jsonl_rows(path), "line"),
-        ".ndjson": (lambda: _jsonl_rows(path), "line"),
-    }
-    if ending in BOOKS:
-        sources[ending] = (sheet_rows(path, sheet, remarks), "row")
-    if ending in sources:
-        source, counted = sources[ending]
-        table = Table(
-            path,
-            reading,
-            source,
-            given_columns=columns,
-            counted=counted,
-            remarks=remarks,
-        )
-        return table.with_titles() if ending in BOOKS else table
     if ending in (".xls", ".ods", ".numbers"):
         raise FileError(
             f"{path}: {ending} files are not read; save it as .xlsx or .csv."
         )
+    remarks: list[str] = []
+    if ending in BOOKS:
+        rows = sheet_rows(path, sheet, remarks)
+        table = Table(path, reading, rows, None, given, "row", remarks)
+        return table.with_titles()
+    if ending in TYPED:
+        read, counted = TYPED[ending]
+        return Table(path, reading, partial(read, path), None, given, counted)
     form = find_text_format(path, reading)
     if form.encoding.remark:
         remarks.append(form.encoding.remark)
-    table = Table(
-        path,
-        reading,
-        lambda: _text_rows(path, form),
-        form.encoding.name,
-        form.delimiter,
-        columns,
-        remarks=remarks,
-        skip=form.skip,
-    )
-    return table.with_titles()
+    rows = partial(_text_rows, path, form)
+    return Table(path, reading, rows, form, given, "line", remarks).with_titles()
 
 
 @contextmanager
@@ -828,3 +795,12 @@ def _simple(path: Path, column: str, value: Any) -> Any:
             f"{str(value)[:40]}; give one text or number per cell."
         )
     return typed(value)
+
+
+TYPED: dict[str, tuple[Callable[[Path], Rows], str]] = {
+    ".parquet": (_parquet_rows, "row"),
+    ".json": (_json_rows, "record"),
+    ".jsonl": (_jsonl_rows, "line"),
+    ".ndjson": (_jsonl_rows, "line"),
+}
+"""Files whose cells have a type: their readers, and what places are counted by."""

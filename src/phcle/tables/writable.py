@@ -8,6 +8,7 @@ plain notation is used: a number with a point and few digits, a date like 2021-1
 from __future__ import annotations
 
 import codecs
+import io
 import math
 import re
 import warnings
@@ -251,7 +252,9 @@ class _Book:
                 cell.data_type = "s"  # never a formula
             elif cell.number_format == "General":
                 cell.number_format = form
-        self.book.save(path)
+        whole = io.BytesIO()  # openpyxl leaves a half-written file open on a full disk
+        self.book.save(whole)
+        path.write_bytes(whole.getvalue())
         if lost := self.lost | self.parts - _kinds_of_parts(path):
             warnings.warn(
                 f"{self.path}: openpyxl does not keep all of this workbook; the filled "
