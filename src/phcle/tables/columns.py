@@ -163,6 +163,7 @@ def read_column(
             found.doubt = _why_names(known, normal(title))
             found.ways = "number", "text"
     if found is not None and (how or not found.doubt):
+        found.doubt = ""
         found.examples = _examples(found, known)
         return found
     if how not in ("", "text"):

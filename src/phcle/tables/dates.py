@@ -160,7 +160,6 @@ def read_dates(known: Mapping[int, Any], how: str = "") -> ReadColumn | None:
                 found.numbers[i] = decimal_year(_moment(own, day_first))
         except ValueError:
             found.odd[i] = "is no such day"
-    shown = list(found.numbers)[:2]
     for i in cells.keys() - parts.keys():
         year = as_number(known[i])
         if year is not None and 1000 <= year <= 3000:  # without its day
@@ -168,8 +167,10 @@ def read_dates(known: Mapping[int, Any], how: str = "") -> ReadColumn | None:
         else:
             found.odd[i] = "is no date"
     is_rare = len(found.odd) > (1 - NEARLY_ALL) * len(known)
-    if not shown or (is_rare and not how):
+    if not found.numbers or (is_rare and not how):
         return None
+    found.numbers = dict(sorted(found.numbers.items()))
+    shown = list(found.numbers)[:2]
     listed = [f"{str(known[i])!r} as {found.numbers[i]:.2f}" for i in shown]
     listed = list(dict.fromkeys(listed))
     found.remarks = [f"dates read as years, such as {' and '.join(listed)}"]

@@ -33,24 +33,31 @@ MOST_ODD = 1000
 
 
 def _texts(
-    table: Table, kind: str, *needed: str
+    table: Table, kind: str, *needed: str, markers: bool = False
 ) -> Iterator[tuple[int, tuple[str, str]]]:
     """Line and texts of the two columns of a kind; empty ones that it needs are faults.
 
-    The faults are raised after the last row.
+    Rows with a marker of the unknown in the second column are left out with a remark,
+    if `markers` says so. The faults are raised after the last row.
     """
     at = table.columns_of(kind)
     roles = ROLES[kind][:2]
     one, other = (at[role] for role in roles)
     may_lack = [role not in needed for role in roles]
+    is_marker = table.reading.markers.is_marker
+    unknown: Counter[str] = Counter()
     for line, cells in table.texts():
         first, last = cells[one], cells[other]
-        if (first or may_lack[0]) and (last or may_lack[1]):
+        if markers and is_marker(last):
+            unknown[last] += 1
+        elif (first or may_lack[0]) and (last or may_lack[1]):
             yield line, (first, last)
         else:
             wrong = roles[1] if first or may_lack[0] else roles[0]
             table.fault(line, f"{wrong} is empty; fill it or remove the row.")
     table.raise_faults()
+    if unknown:
+        table.remarks.append(unknown_cells(unknown))
 
 
 def read_hierarchy_edges(table: Table) -> list[tuple[str, str]]:
@@ -201,12 +208,7 @@ def read_tags(table: Table) -> dict[str, list[str]]:
     """
     tags: dict[str, dict[str, None]] = {}
     n_again = n_lists = 0
-    unknown: Counter[str] = Counter()
-    is_marker = table.reading.markers.is_marker
-    for _, (label, tag) in _texts(table, "tags", "label"):
-        if is_marker(tag):
-            unknown[tag] += 1
-            continue
+    for _, (label, tag) in _texts(table, "tags", "label", markers=True):
         own = tags.setdefault(label, {})
         listed = [tag] if tag else []
         if LISTED.search(tag):
@@ -216,8 +218,6 @@ def read_tags(table: Table) -> dict[str, list[str]]:
         own.update(dict.fromkeys(listed))
     table.count(n_again, "identical row{s} dropped")
     table.count(n_lists, "cell{s} with several tags split at | or ;")
-    if unknown:
-        table.remarks.append(unknown_cells(unknown))
     return {label: list(own) for label, own in tags.items()}
 
 
@@ -240,20 +240,15 @@ def read_cells(table: Table, kind: str) -> dict[str, str]:
     found: dict[str, tuple[int, str]] = {}
     other = []
     n_again = 0
-    unknown: Counter[str] = Counter()
-    is_marker = table.reading.markers.is_marker
-    for line, (label, cell) in _texts(table, kind, "label"):
-        if role == "text" and is_marker(cell):
-            unknown[cell] += 1
-        elif cell and label not in found:
+    markers = role == "text"
+    for line, (label, cell) in _texts(table, kind, "label", markers=markers):
+        if cell and label not in found:
             found[label] = line, cell
         elif cell == found.get(label, (0, ""))[1]:
             n_again += bool(cell)
         elif cell:
             other.append(f"{label!r} ({table.counted}s {found[label][0]} and {line})")
     table.count(n_again, "identical row{s} dropped")
-    if unknown:
-        table.remarks.append(unknown_cells(unknown))
     if other:
         table.remarks.append(
             f"the first {role} is taken of labels with several: {first_few(other)}"

@@ -165,11 +165,13 @@ def test_what_can_be_read_in_two_ways_stays_text_with_a_remark(cells, why):
         (["02134", "90210"], "number", [2134, 90210]),
         (["5 kg", "6 kg", "3 lb"], "number", [5, 6, NAN]),
         (["20101231", "20110101"], "number", [20101231, 20110101]),
+        (["1999", "2004"], "date", [1999, 2004]),
     ],
 )
 def test_the_user_decides_how_a_column_is_read(cells, how, numbers):
-    found = numbers_of(read(cells, read_as={"x": how}))
-    np.testing.assert_allclose(found, numbers, atol=1e-6)
+    context = read(cells, read_as={"x": how})
+    np.testing.assert_allclose(numbers_of(context), numbers, atol=1e-6)
+    assert "left as text" not in str(context.remarks)
 
 
 def test_digits_are_dates_if_all_of_them_are():
