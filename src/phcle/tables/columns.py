@@ -110,7 +110,7 @@ def read_column(
     markers: UnknownMarkers | None = None,
     *,
     title: str = "",
-    how: str = "",
+    how: str | None = None,
     numeric: bool = False,
 ) -> ReadColumn:
     """Read a column.
@@ -123,7 +123,7 @@ def read_column(
         Which texts mark unknown cells.
     title : str, default ""
         The title of the column.
-    how : str, default ""
+    how : str, optional
         One of `READ_AS`, if the user says what the column is.
     numeric : bool, default False
         The column is known to hold numbers, truth values or dates; other cells are
@@ -380,34 +380,6 @@ class EncodedColumns(NamedTuple):
     odd: tuple[OddCell, ...]
 
 
-def read_columns(
-    cells: Mapping[str, Sequence[Any]],
-    markers: UnknownMarkers | None = None,
-    read_as: Mapping[str, str] | None = None,
-) -> dict[str, ReadColumn]:
-    """Read the columns of a table.
-
-    Parameters
-    ----------
-    cells : mapping
-        Cells of each column, by its title.
-    markers : UnknownMarkers, optional
-        Which texts mark unknown cells.
-    read_as : mapping from str to str, optional
-        Values of `READ_AS` by title, as the user gives them.
-
-    Returns
-    -------
-    dict
-        What the cells mean, by title.
-    """
-    asked = read_as or {}
-    return {
-        title: read_column(raw, markers, title=title, how=asked.get(title, ""))
-        for title, raw in cells.items()
-    }
-
-
 def encode_columns(
     labels: Sequence[str],
     cells: Mapping[str, Sequence[Any]],
@@ -445,15 +417,18 @@ def encode_columns(
     remarks: list[str] = []
     odd: list[OddCell] = []
     summaries: list[ColumnSummary] = []
+    units: dict[str, str] = {}
     unknown: Counter[str] = Counter()
-    read = read_columns(cells, markers, read_as)
-    for title, column in read.items():
-        unknown += markers.count(cells[title])
-        remarks += [f"{title!r}: {x}" for x in _said(title, column, cells[title])]
+    for title, raw in cells.items():
+        column = read_column(raw, markers, title=title, how=(read_as or {}).get(title))
+        unknown += markers.count(raw)
+        remarks += [f"{title!r}: {x}" for x in _said(title, column, raw)]
         odd += [
-            OddCell(labels[row], title, str(cells[title][row]).strip(), why)
+            OddCell(labels[row], title, str(raw[row]).strip(), why)
             for row, why in sorted(column.odd.items())
         ]
+        if column.unit:
+            units[title] = column.unit
         values = sorted(set(column.words.values()))
         reason = _why_left_out(title, column, len(values), n_rows)
         summaries.append(_summary(title, column, reason))
@@ -473,7 +448,7 @@ def encode_columns(
         tuple(titles),
         np.hstack(blocks) if blocks else np.empty((n_rows, 0)),
         left_out,
-        {title: column.unit for title, column in read.items() if column.unit},
+        units,
         tuple(summaries),
         tuple(remarks),
         tuple(odd),

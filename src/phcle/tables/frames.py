@@ -16,7 +16,7 @@ from typing import Any
 from phcle.contexts.labels import as_label, is_missing
 from phcle.errors import ContextError, GuessWarning, did_you_mean, some
 from phcle.tables.cells import cell_text, first_few, typed
-from phcle.tables.columns import read_columns
+from phcle.tables.columns import read_column
 from phcle.tables.kinds import NEEDED, Column
 from phcle.tables.reader import Reading, Table
 
@@ -203,7 +203,12 @@ def _merge(
 ) -> None:
     """Put what all rows of a label say into its first row."""
     reading = table.reading
-    read = read_columns(cells, reading.markers, reading.read_as)
+    read = {
+        title: read_column(
+            own, reading.markers, title=title, how=reading.read_as.get(title)
+        )
+        for title, own in cells.items()
+    }
     values: dict[str, Mapping[int, Any]] = {}
     for title, column in read.items():
         values[title] = column.numbers or column.words

@@ -145,7 +145,7 @@ def _weights(
 ) -> list[float]:
     """The weights of edges, each of which must be a number."""
     title = table.header[at["weight"]] if "weight" in at else "weight"
-    asked = table.reading.read_as.get(title, "")
+    asked = table.reading.read_as.get(title)
     markers = table.reading.markers
     column = read_column(cells, markers, how=asked)
     if column.doubt and column.ways == ("point", "comma"):

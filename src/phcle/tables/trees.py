@@ -406,19 +406,14 @@ class Thesaurus:
         DescriptiveContext
             The context, named after the thesaurus unless `name` is given.
         """
-        own = {"name": f"{self.name} texts", **options}
+        own = {"name": name_of_texts(self.name), **options}
         return DescriptiveContext.from_texts(self.texts, **own)
 
-    def contexts(
-        self, *, min_count: int | None = None, **options: Any
-    ) -> list[Context]:
+    def contexts(self, **options: Any) -> list[Context]:
         """Return the taxonomy, and the texts if there are any, as contexts.
 
         Parameters
         ----------
-        min_count : int, optional
-            Words in fewer texts are left out; by default those in one text alone,
-            unless there are few texts.
         **options : object
             Arguments of `RelationalContext.from_hierarchy`.
 
@@ -427,10 +422,27 @@ class Thesaurus:
         list of contexts
             One or two.
         """
-        if min_count is None:
-            min_count = 1 if len(self.texts) < FEW_TEXTS else 2
         found: list[Context] = [self.hierarchy(**options)]
-        return [*found, self.descriptions(min_count=min_count)] if self.texts else found
+        if self.texts:
+            min_count = 1 if len(self.texts) < FEW_TEXTS else 2
+            found.append(self.descriptions(min_count=min_count))
+        return found
+
+
+def name_of_texts(name: str) -> str:
+    """Return the name of the context with the texts of a thesaurus.
+
+    Parameters
+    ----------
+    name : str
+        Name of the thesaurus.
+
+    Returns
+    -------
+    str
+        The name.
+    """
+    return f"{name} texts"
 
 
 def read_newick(path: Path) -> Hierarchy:
