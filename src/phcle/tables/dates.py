@@ -140,9 +140,14 @@ def read_dates(known: Mapping[int, Any], how: str = "") -> ReadColumn | None:
     sample = list(cells.values())[:: len(cells) // SAMPLED + 1]
     if not how and not any(map(_parts, sample)):
         return None
-    parts = {i: own for i, cell in cells.items() if (own := _parts(cell)) is not None}
+    texts = {cell: None for cell in cells.values() if isinstance(cell, str)}
+    forms = {text: _parts(text) for text in texts}  # most dates occur several times
+    parts: dict[int, Parts | date] = {}
+    for i, cell in cells.items():
+        own = forms[cell] if isinstance(cell, str) else _parts(cell)
+        if own is not None:
+            parts[i] = own
     found = ReadColumn("date")
-    texts = [cell for cell in cells.values() if isinstance(cell, str)]
     seasons = [x for text in texts if (x := _SEASON.fullmatch(text)) is not None]
     if seasons and all(int(x[3]) == (int(x[2]) + 1) % 100 for x in seasons):
         if any(int(x[3]) > 12 for x in seasons):
