@@ -135,7 +135,7 @@ def _number(n: int | None) -> str:
 
 
 def _delimiter(file: CheckedFile) -> str:
-    from phcle.tables.reader import DELIMITERS
+    from phcle.tables.text_tables import DELIMITERS
 
     sign = file.summary.delimiter if file.summary else None
     return "" if sign is None else DELIMITERS.get(sign, repr(sign))

@@ -359,10 +359,11 @@ class CheckedFiles:
 def _plain(file: CheckedFile) -> dict[str, Any]:
     """A file as plain values; one that was not read has no rows and no columns."""
     summary = asdict(file.summary or FileSummary(file.path, ""))
+    path, n_rows = summary.pop("path"), summary.pop("n_rows")
     return {
-        "file": str(summary.pop("path")),
+        "file": str(path),
         **summary,
-        "rows": summary.pop("n_rows"),
+        "rows": n_rows,
         "kind": file.kind,
         "why": file.why,
         "labels": file.labels,

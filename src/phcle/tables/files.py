@@ -36,12 +36,12 @@ from phcle.tables.file_kinds import (
 )
 from phcle.tables.matching import LabelMatch, warn_of_match
 from phcle.tables.reader import (
-    DELIMITERS,
     Reading,
     Table,
     errors_name,
     open_table,
 )
+from phcle.tables.text_tables import DELIMITERS
 
 LARGE_FILE = 200_000_000
 """Annotation tables of more bytes are counted by DuckDB, if it is installed, because

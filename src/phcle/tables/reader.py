@@ -7,14 +7,12 @@ them. Rows come one by one. Nothing is guessed silently: a `Table` collects rema
 
 from __future__ import annotations
 
-import csv
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from io import TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -24,21 +22,17 @@ from phcle.errors import (
     ContextError,
     FileError,
     FileFaults,
-    OptionError,
     check_choice,
     some,
 )
-from phcle.files.csv_text import unmarked
 from phcle.files.json_toml import parse_json
 from phcle.files.reading import (
     check_parquet,
     naming,
-    open_file,
 )
-from phcle.files.text import holds_nul, not_utf8, read_text
+from phcle.files.text import read_text
 from phcle.tables.cells import READ_AS, UnknownMarkers, cell_text, typed
 from phcle.tables.columns import ColumnSummary
-from phcle.tables.encodings import TextEncoding, check_encoding, find_encoding
 from phcle.tables.file_kinds import BOOKS, SHEET
 from phcle.tables.kinds import (
     SAMPLED_ROWS,
@@ -49,6 +43,16 @@ from phcle.tables.kinds import (
     lacks_header,
     plain_title,
 )
+from phcle.tables.text_tables import (
+    SAMPLE,
+    TextEncoding,
+    TextFormat,
+    check_delimiter,
+    check_encoding,
+    find_text_format,
+    text_lines,
+    text_rows,
+)
 from phcle.tables.workbooks import sheet_rows
 
 Rows = Iterator[tuple[int, list[Any]]]
@@ -57,22 +61,11 @@ RowSource = Callable[[], Rows]
 MOST_FAULTS = 20
 """Faults of one file that a message lists. More do not help, and are only counted."""
 
-SAMPLE = 200
-"""Lines that are looked at to find the delimiter."""
-
-DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-"""What may separate cells, with its name. The first wins a tie."""
-
-SPELLED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
-
 REPEATS = ("mean", "first", "refuse")
 """What becomes of several rows of one label."""
 
 BATCH = 16_384
 """Rows of a Parquet file that are decompressed at a time."""
-
-MARK = "\ufeff"
-"""A byte order mark, which some programs write before a text."""
 
 
 @dataclass(frozen=True)
@@ -140,25 +133,6 @@ class Reading:
             The usual markers unless `keep_na`, and those of `na`.
         """
         return UnknownMarkers(self.na, self.keep_na)
-
-
-@dataclass(frozen=True)
-class TextFormat:
-    """How a table of text is written.
-
-    Attributes
-    ----------
-    encoding : TextEncoding
-        Its encoding.
-    delimiter : str
-        What separates its cells.
-    skip : int
-        Lines before the header: 1 for the line `sep=;` of Excel, otherwise 0.
-    """
-
-    encoding: TextEncoding
-    delimiter: str
-    skip: int = 0
 
 
 @dataclass
@@ -501,10 +475,10 @@ def open_table(
     if ending in TYPED:
         read, counted = TYPED[ending]
         return Table(path, reading, partial(read, path), None, given, counted)
-    form = find_text_format(path, reading)
+    form = find_text_format(path, reading.encoding, reading.delimiter)
     if form.encoding.remark:
         remarks.append(form.encoding.remark)
-    rows = partial(_text_rows, path, form)
+    rows = partial(text_rows, path, form)
     return Table(path, reading, rows, form, given, "line", remarks).with_titles()
 
 
@@ -535,150 +509,6 @@ def errors_name(source: object) -> Iterator[None]:
         if not isinstance(source, (str, Path)) or str(source) in str(error):
             raise
         raise ContextError(f"{source}: {error}") from error
-
-
-# Text
-
-
-def text_lines(path: Path, encoding: TextEncoding) -> Iterator[str]:
-    """Read a text file line by line.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    encoding : TextEncoding
-        Its encoding. A byte order mark is dropped.
-
-    Yields
-    ------
-    str
-        Each line with its line end, in Unicode's normal form C.
-    """
-    line = 0
-    with open_file(path) as raw, TextIOWrapper(raw, encoding.name, newline="") as file:
-        try:
-            for line, text in enumerate(file, 1):
-                if "\0" in text:
-                    raise holds_nul(path, line)
-                if line == 1:
-                    text = text.removeprefix(MARK)
-                yield text if text.isascii() else normal(text)
-        except UnicodeError as error:
-            if encoding.name == "utf-8":
-                read_text(path)  # names the line; the decoder here has read ahead
-                raise not_utf8(path, line + 1) from error
-            raise FileError(
-                f"{path}: is not {encoding.name} text after line {line}; give "
-                "another --encoding, or save the file as UTF-8."
-            ) from error
-
-
-def find_text_format(path: Path, reading: Reading | None = None) -> TextFormat:
-    """Find out how a table of text is written.
-
-    Parameters
-    ----------
-    path : Path
-        The table.
-    reading : Reading, optional
-        What the user says about it.
-
-    Returns
-    -------
-    TextFormat
-        Encoding and delimiter.
-    """
-    reading = reading or Reading()
-    encoding = find_encoding(path, reading.encoding)
-    sample = list(islice(text_lines(path, encoding), SAMPLE))
-    first = sample[0].rstrip("\r\n") if sample else ""
-    skip = int(len(first) == 5 and first.lower().startswith("sep="))
-    delimiter = reading.delimiter or (first[4] if skip else None)
-    if delimiter is None:
-        hint = "\t" if path.suffix.lower() in (".tsv", ".tab") else ","
-        delimiter = _find_delimiter(sample, hint)
-    return TextFormat(encoding, delimiter, skip)
-
-
-def check_delimiter(text: str) -> str:
-    r"""Return the character that a user means; refuse anything else.
-
-    Parameters
-    ----------
-    text : str
-        A character, or its name: `tab`, `\t`, `comma`, `semicolon`, `pipe`.
-
-    Returns
-    -------
-    str
-        The character.
-
-    Examples
-    --------
-    >>> check_delimiter("tab")
-    '\t'
-    """
-    found = SPELLED.get(text.lower(), text)
-    if len(found) != 1 or found in '"\r\n' or found.isalnum():
-        raise OptionError(
-            f"--delimiter must be one character, such as ; or tab. Got {text!r} "
-            "instead."
-        )
-    return found
-
-
-def _find_delimiter(lines: Iterable[str], hint: str) -> str:
-    """The delimiter that splits most rows into as many cells as the header."""
-    known = [line for line in lines if line.strip()]
-    order = [hint, *(x for x in DELIMITERS if x != hint)]
-    return max(order, key=lambda delimiter: _fit(known, delimiter))
-
-
-def _fit(lines: Sequence[str], delimiter: str) -> tuple[bool, float, int]:
-    """Whether a delimiter splits the header, the share of rows as wide, the width."""
-    try:
-        reader = csv.reader(iter(lines), delimiter=delimiter)
-        header = next(reader, [])
-        widths = [len(row) for row in reader if row]
-    except csv.Error:
-        return False, 0.0, 0
-    alike = sum(width == len(header) for width in widths)
-    # Shares are compared in steps: one odd row in a long table tells nothing.
-    share = round(alike / max(len(widths), 1), 1)
-    return len(header) > 1, share, len(header)
-
-
-def _text_rows(path: Path, form: TextFormat) -> Rows:
-    """Rows of a table of text, whose quoted cells may hold line ends.
-
-    The standard library's reader is used because it alone refuses an open quote.
-    """
-    lines = text_lines(path, form.encoding)
-    for _ in range(form.skip):
-        next(lines, "")
-    reader = csv.reader(lines, delimiter=form.delimiter, strict=True)
-    line = form.skip + 1
-    try:
-        for row in reader:
-            cells = list(map(str.strip, row))
-            text = "".join(cells)
-            if "'" in text:
-                cells = [unmarked(cell).strip() for cell in row]
-            if text:
-                yield line, cells
-            line = form.skip + reader.line_num + 1
-    except csv.Error as error:
-        reason = (
-            f"is not a row of a table ({error}); is a quotation mark missing, or one "
-            "too many?"
-        )
-        if "field limit" in str(error):
-            reason = (
-                f"has a cell of more than {csv.field_size_limit():,} characters; "
-                "shorten it. Or is a quotation mark missing?"
-            )
-        raise FileError(f"{path}, line {line}: {reason}") from error
 
 
 # JSON

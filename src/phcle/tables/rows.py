@@ -18,11 +18,11 @@ from phcle.contexts.descriptive.sources import Cells
 from phcle.errors import ContextError, FileError, some
 from phcle.tables.cells import cell_text, first_few, unknown_cells
 from phcle.tables.columns import read_column
-from phcle.tables.encodings import find_encoding
 from phcle.tables.file_kinds import ROLES
 from phcle.tables.frames import labelled_rows, lineage_edges
 from phcle.tables.kinds import TRIPLE
-from phcle.tables.reader import Reading, Table, text_lines
+from phcle.tables.reader import Reading, Table
+from phcle.tables.text_tables import find_encoding, text_lines
 from phcle.tables.word_vectors import read_word_vectors
 
 LISTED = re.compile(r"[|;]")

@@ -32,7 +32,8 @@ from phcle.tables.cells import TICKS, cell_text
 from phcle.tables.dates import DateSpelling, is_date
 from phcle.tables.file_kinds import BOOKS
 from phcle.tables.numbers import parse_number
-from phcle.tables.reader import MARK, Reading, find_text_format
+from phcle.tables.reader import Reading
+from phcle.tables.text_tables import MARK, find_text_format
 from phcle.tables.workbooks import Sheet
 
 Value = float | bool | str
@@ -105,7 +106,7 @@ class _Text:
 
     def __init__(self, path: Path, reading: Reading) -> None:
         self.path, self.body = path, self._rows()
-        form = find_text_format(path, reading)
+        form = find_text_format(path, reading.encoding, reading.delimiter)
         self.encoding, self.delimiter = form.encoding.name, form.delimiter
         self.skip = form.skip
         self.data = read_bytes(path)
