@@ -785,7 +785,7 @@ def read_table(kind: str, table: Table, name: str) -> Context:
                 name=name,
                 item=table.header[at["item"]],
                 label=table.header[at["label"]],
-                delimiter=table.form and table.form.delimiter,
+                delimiter=None if table.form is None else table.form.delimiter,
             )
         case "annotations":
             pairs = read.read_annotations(table)

@@ -169,7 +169,7 @@ def labelled_rows(table: Table) -> LabelledRows:
     LabelledRows
         Labels and cells.
     """
-    at = table.label_column()
+    at = table.columns_of("attributes")["label"]
     titles = [title for i, title in enumerate(table.header) if i != at]
     labels: list[str] = []
     lines: list[int] = []
@@ -317,11 +317,10 @@ def rows_of(table: Any, kind: str, where: str) -> Iterable[Any]:
     if found is None:
         return table  # type: ignore[no-any-return]
     found.given_columns = {}
-    levels = found.levels() if kind == "hierarchy" else None
-    at = levels or list(found.columns_of(kind).values())
+    at = found.columns_of(kind)
     say_remarks(found, stacklevel=5)
-    rows = ([cells[i] for i in at] for _, cells in found.rows())
-    return rows if levels is None else lineage_edges(rows)
+    rows = ([cells[i] for i in at.values()] for _, cells in found.rows())
+    return lineage_edges(rows) if kind == "hierarchy" and "child" not in at else rows
 
 
 def as_row(

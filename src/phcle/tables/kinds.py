@@ -313,35 +313,13 @@ class Guess:
         return any(plain_title(x) != role for role, x in self.columns.items())
 
 
-def find_label(
-    columns: Sequence[Column], where: str, remedy: str = "labels={!r}."
-) -> str:
-    """Find the column of labels in a table of attributes.
+def _find_label(columns: Sequence[Column], where: str, file: str = "") -> str:
+    """Title of the column of labels in a table of attributes.
 
     A column called `label` is taken first. Next comes the first column, if it holds
     different texts or has a title for labels, then any other column with such a title,
     and then the only column of different texts. At last the first column is taken, if
     it holds texts that repeat, or different whole numbers.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-        All columns of the table.
-    where : str
-        What the table is, for messages.
-    remedy : str, default "labels={!r}."
-        How the user names the column.
-
-    Returns
-    -------
-    str
-        Title of the column. A table that leaves it open is refused.
-
-    Examples
-    --------
-    >>> price = Column("price", [3.5, 3.5, 1.0])
-    >>> find_label([price, Column("what", ["tea", "cocoa", "milk"])], "frame")
-    'what'
     """
     distinct = _without_repeated_rows(columns)
     unique = [c for c in distinct if c.is_unique]
@@ -351,20 +329,17 @@ def find_label(
     able = [c for c in distinct if c in texts or c in numbers]
     first = [c for c in able if c is distinct[0]]
     titled = [c for c in able if c.is_called(WORDS["label"])]
-    for found in (*exact, *first, *titled, *(texts if len(texts) == 1 else ())):
-        return found.title
-    if texts:
-        raise ContextError(
-            f"{where}: the labels may be in {some(c.title for c in texts)}; name the "
-            f"column: {remedy.format(texts[0].title)}"
-        )
+    found = [*exact, *first, *titled, *(texts if len(texts) == 1 else [])]
+    if found:
+        return found[0].title
     own = distinct[0]
-    if own.is_text or (own.is_whole and own.is_unique):
+    if not texts and (own.is_text or (own.is_whole and own.is_unique)):
         return own.title  # several rows for a label, or numbers that name things
-    raise ContextError(
-        f"{where}: no column can be the labels, because all repeat or hold numbers; "
-        f"name the column: {remedy.format(own.title)}"
-    )
+    why = "no column can be the labels, because all repeat or hold numbers"
+    if texts:
+        own, why = texts[0], f"the labels may be in {some(c.title for c in texts)}"
+    way = f"--attributes {file}:label={own.title}" if file else f"labels={own.title!r}."
+    raise ContextError(f"{where}: {why}; name the column: {way}")
 
 
 def _without_repeated_rows(columns: Sequence[Column]) -> list[Column]:
@@ -407,6 +382,8 @@ def find_columns(
     -------
     Guess
         The columns; `why` is empty if they were given or found by their usual names.
+        Of a lineage, such as species, genus and family, those of its levels, from the
+        labels up.
 
     Examples
     --------
@@ -414,9 +391,19 @@ def find_columns(
     >>> find_columns("hierarchy", jobs, "jobs").columns
     {'child': 'job', 'parent': 'sector'}
     """
+    given = given or {}
+    if kind == "attributes" and not given:
+        title = _find_label(sample.columns, where, file)
+        is_usual = plain_title(title) == "label" or (file and title == sample.header[0])
+        why = "" if is_usual else f"labels are in column {title!r}"
+        return Guess(kind, {"label": title}, why)
+    levels = _find_levels(sample, where, given) if kind == "hierarchy" else None
+    if levels is not None:
+        why = "" if given else f"taken as a lineage: {' → '.join(levels)}"
+        return Guess(kind, {f"level {n}": x for n, x in enumerate(levels)}, why)
     roles = ROLES[kind]
-    needed = TRIPLE if "relation" in (given or {}) else NEEDED.get(kind, roles)
-    found = _given(kind, sample, where, given or {})
+    needed = TRIPLE if "relation" in given else NEEDED.get(kind, roles)
+    found = _given(kind, sample, where, given)
     plain = {plain_title(title): title for title in reversed(sample.header)}
     found.update((x, plain[x]) for x in roles if x in plain and x not in found)
     sure = set(found)
@@ -435,7 +422,8 @@ def find_columns(
         raise ContextError(_not_found(kind, sample.header, missing, where, file))
     order = (*TRIPLE, "weight") if "relation" in found else roles
     found = {role: found[role] for role in order if role in found}
-    return Guess(kind, found, "its titles are others" if set(found) - sure else "")
+    named = ", ".join(f"{role} is {title!r}" for role, title in found.items())
+    return Guess(kind, found, named if set(found) - sure else "")
 
 
 def _given(
@@ -516,28 +504,13 @@ def _not_found(
     )
 
 
-def find_levels(
-    sample: TableSample, where: str, given: Mapping[str, str] | None = None
+def _find_levels(
+    sample: TableSample, where: str, given: Mapping[str, str]
 ) -> list[str] | None:
-    """Find the columns of a lineage, such as species, genus and family.
-
-    Parameters
-    ----------
-    sample : TableSample
-        The beginning of the table.
-    where : str
-        What the table is, for messages.
-    given : mapping from str to str, optional
-        Titles by role, as the user names them.
-
-    Returns
-    -------
-    list of str or None
-        Titles from the labels up; None if the table is no lineage.
-    """
-    levels = (given or {}).get(LEVELS)
-    if levels is not None:
-        return [_title_in(sample.header, x.strip(), where) for x in levels.split("/")]
+    """Titles of a lineage from the labels up; None if the table is none."""
+    if LEVELS in given:
+        titles = given[LEVELS].split("/")
+        return [_title_in(sample.header, title.strip(), where) for title in titles]
     if given or "parent" in map(plain_title, sample.header):
         return None
     return _find_lineage(sample.columns)
@@ -861,7 +834,7 @@ def _of_many(columns: Sequence[Column], known: Set[str]) -> Guess:
             why = f"{a.title!r} and {b.title!r} hold the same labels"
             return Guess("edges", found, why)
     try:
-        label = find_label(columns, "table")
+        label = _find_label(columns, "table")
     except ContextError:
         return _long_table(columns, known)
     (own,) = (c for c in columns if c.title == label)

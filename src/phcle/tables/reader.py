@@ -38,10 +38,7 @@ from phcle.tables.kinds import (
     SAMPLED_ROWS,
     TableSample,
     find_columns,
-    find_label,
-    find_levels,
     lacks_header,
-    plain_title,
 )
 from phcle.tables.text_tables import (
     SAMPLE,
@@ -247,67 +244,17 @@ class Table:
         Returns
         -------
         dict
-            Position in the header, by role.
+            Position in the header, by role; of a lineage by its levels.
         """
         file = self.path.name if isinstance(self.path, Path) else ""
-        with self.naming():
+        try:
             found = find_columns(
                 kind, self.sample(), str(self.path), given=self.given_columns, file=file
             )
-        if found.why:
-            named = (f"{role} is {title!r}" for role, title in found.columns.items())
-            self.remarks.append(", ".join(named))
-        return {x: self.header.index(title) for x, title in found.columns.items()}
-
-    def levels(self) -> list[int] | None:
-        """Find the columns of a lineage, such as species, genus and family.
-
-        Returns
-        -------
-        list of int or None
-            Positions in the header, from the labels up; None if it is no lineage.
-        """
-        with self.naming():
-            levels = find_levels(self.sample(), str(self.path), self.given_columns)
-        if levels is not None and not self.given_columns:
-            self.remarks.append(f"taken as a lineage: {' → '.join(levels)}")
-        return None if levels is None else list(map(self.header.index, levels))
-
-    def label_column(self) -> int:
-        """Find the column of labels, which the user names, or titles and cells show.
-
-        Returns
-        -------
-        int
-            Its position in the header.
-        """
-        if self.given_columns:
-            return self.columns_of("attributes")["label"]
-        remedy = "labels={!r}."
-        if isinstance(self.path, Path):
-            remedy = f"--attributes {self.path.name}:label={{}}"
-        with self.naming():
-            found = find_label(self.sample().columns, str(self.path), remedy)
-        at = self.header.index(found)
-        if plain_title(found) != "label" and (at or not self.is_file):
-            self.remarks.append(f"labels are in column {found!r}")
-        return at
-
-    @contextmanager
-    def naming(self) -> Iterator[None]:
-        """Let an error about the columns of a file be one of the file.
-
-        Yields
-        ------
-        None
-            The body runs as usual.
-        """
-        try:
-            yield
         except ContextError as error:
-            if self.is_file:
-                raise FileError(str(error)) from error
-            raise
+            raise (FileError(str(error)) if file else error) from error
+        self.remarks += [found.why] * bool(found.why)
+        return {x: self.header.index(title) for x, title in found.columns.items()}
 
     def where(self, line: int) -> str:
         """Name a place in the file, for messages.

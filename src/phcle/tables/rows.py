@@ -33,14 +33,18 @@ MOST_ODD = 1000
 
 
 def _texts(
-    table: Table, kind: str, *needed: str, markers: bool = False
+    table: Table,
+    kind: str,
+    *needed: str,
+    markers: bool = False,
+    at: Mapping[str, int] | None = None,
 ) -> Iterator[tuple[int, tuple[str, str]]]:
     """Line and texts of the two columns of a kind; empty ones that it needs are faults.
 
     Rows with a marker of the unknown in the second column are left out with a remark,
     if `markers` says so. The faults are raised after the last row.
     """
-    at = table.columns_of(kind)
+    at = at or table.columns_of(kind)
     roles = ROLES[kind][:2]
     one, other = (at[role] for role in roles)
     may_lack = [role not in needed for role in roles]
@@ -74,15 +78,15 @@ def read_hierarchy_edges(table: Table) -> list[tuple[str, str]]:
     list of (str, str)
         Pairs of child and parent.
     """
-    levels = table.levels()
-    if levels is not None:
-        rows = [[cells[i] for i in levels] for _, cells in table.texts()]
+    at = table.columns_of("hierarchy")
+    if "child" not in at:
+        rows = [[cells[i] for i in at.values()] for _, cells in table.texts()]
         table.raise_faults()
         return lineage_edges(rows)
     edges: dict[tuple[str, str], None] = {}
     n_roots = n_again = 0
     own_parents: list[str] = []
-    for line, (child, parent) in _texts(table, "hierarchy", "child"):
+    for line, (child, parent) in _texts(table, "hierarchy", "child", at=at):
         if not parent:
             n_roots += 1
         elif child == parent:
