@@ -22,7 +22,6 @@ from phcle.cli.output import check_can_write, show_line, show_match, show_table
 
 if TYPE_CHECKING:
     from phcle.tables.check import CheckedFile, CheckedFiles
-    from phcle.tables.files import FileSummary
 
 
 MANY_FILES = 8
@@ -102,9 +101,9 @@ def _show(found: CheckedFiles) -> None:
             (
                 file.path.name,
                 file.kind or "?",
-                _number(file.summary.n_rows if file.summary else None),
+                _number(file.n_rows),
                 _number(file.labels),
-                (file.summary.encoding if file.summary else None) or "",
+                file.encoding or "",
                 _delimiter(file),
             )
             for file in found.files
@@ -112,19 +111,19 @@ def _show(found: CheckedFiles) -> None:
     )
     for file in found.files:
         show_line(f"{file.path.name}: {file.why or 'could not be read'}")
-        for remark in file.summary.remarks if file.summary else ():
+        for remark in file.remarks:
             show_line(f"  {remark}")
-        for cell in file.summary.odd_cells[:MANY_ODD] if file.summary else ():
+        for cell in file.odd_cells[:MANY_ODD]:
             show_line(f"  odd: {cell}")
-        n_more = len(file.summary.odd_cells) - MANY_ODD if file.summary else 0
+        n_more = len(file.odd_cells) - MANY_ODD
         if n_more > 0:
             show_line(f"  odd: and {n_more:,} more (--json lists them)")
     if found.ignored:
         names = ", ".join(path.name for path in found.ignored)
         show_line(f"ignored: {names}")
     for file in found.files:
-        if file.summary is not None and file.summary.columns:
-            _show_columns(file.summary, file.labels)
+        if file.columns:
+            _show_columns(file)
     _show_shared(found)
     show_match(found.match, show_line)
     _show_next(found)
@@ -137,11 +136,11 @@ def _number(n: int | None) -> str:
 def _delimiter(file: CheckedFile) -> str:
     from phcle.tables.text_tables import DELIMITERS
 
-    sign = file.summary.delimiter if file.summary else None
+    sign = file.delimiter
     return "" if sign is None else DELIMITERS.get(sign, repr(sign))
 
 
-def _show_columns(file: FileSummary, n_labels: int) -> None:
+def _show_columns(file: CheckedFile) -> None:
     show_line(f"Columns of {file.path.name}:")
     show_table(
         ("column", "holds", "known", "such as"),
@@ -149,7 +148,7 @@ def _show_columns(file: FileSummary, n_labels: int) -> None:
             (
                 x.title,
                 x.holds,
-                f"{x.known:,} ({x.known / max(n_labels, 1):.0%})",
+                f"{x.known:,} ({x.known / max(file.labels, 1):.0%})",
                 ", ".join(x.examples) or x.doubt,
             )
             for x in file.columns

@@ -273,31 +273,34 @@ def _sorted(
 
 
 @dataclass(frozen=True)
-class CheckedFile:
-    """What was found out about one file.
+class CheckedFile(FileSummary):
+    """What was found out about one file, and how it was read, if it could be.
 
     Attributes
     ----------
-    path : Path
-        The file.
-    kind : str or None
-        What it is taken to be; None if that is open.
     why : str
-        The reason.
-    summary : FileSummary or None
-        How it was read; None if it could not be.
+        The reason for its kind, which is None if that is open.
     labels : int
         Its labels.
     faults : tuple of str
         All that is wrong, with lines.
     """
 
-    path: Path
-    kind: str | None
     why: str = ""
-    summary: FileSummary | None = None
     labels: int = 0
     faults: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values, for JSON.
+
+        Returns
+        -------
+        dict
+            The file, its rows, and all other fields.
+        """
+        plain = asdict(self)
+        file, n_rows = str(plain.pop("path")), plain.pop("n_rows")
+        return {"file": file, "rows": n_rows, **plain}
 
 
 @dataclass(frozen=True)
@@ -347,28 +350,13 @@ class CheckedFiles:
             Files, shared labels, matches and the next command.
         """
         return {
-            "files": [_plain(file) for file in self.files],
+            "files": [file.to_dict() for file in self.files],
             "ignored": [str(path) for path in self.ignored],
             "shared_labels": {one: dict(all_) for one, all_ in self.shared.items()},
             "match": self.match.to_dict(),
             "shared_words": self.shared_words,
             "command": self.command,
         }
-
-
-def _plain(file: CheckedFile) -> dict[str, Any]:
-    """A file as plain values; one that was not read has no rows and no columns."""
-    summary = asdict(file.summary or FileSummary(file.path, ""))
-    path, n_rows = summary.pop("path"), summary.pop("n_rows")
-    return {
-        "file": str(path),
-        **summary,
-        "rows": n_rows,
-        "kind": file.kind,
-        "why": file.why,
-        "labels": file.labels,
-        "faults": list(file.faults),
-    }
 
 
 def check_files(
@@ -450,14 +438,14 @@ def _checked(guessed: GuessedFiles, found: CollectedFiles) -> tuple[CheckedFile,
         faults = found.faults_of(path)
         if path in guessed.faults:
             faults = (guessed.faults[path], *faults)
-        summary = summaries.get(path)
+        summary = replace(summaries.get(path, FileSummary(path)), kind=kinds.get(path))
         own = _contexts_of(path, found)
         n_labels = len({label for context in own for label in context.labels})
-        if summary is not None and not own:
+        if not own:
             n_labels = summary.n_rows or 0
         why = guessed.guesses[path].why if path in guessed.guesses else ""
-        kind = kinds.get(path)
-        files.append(CheckedFile(path, kind, why, summary, n_labels, faults))
+        how = vars(summary)
+        files.append(CheckedFile(**how, why=why, labels=n_labels, faults=faults))
     return tuple(files)
 
 

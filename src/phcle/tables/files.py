@@ -105,7 +105,7 @@ class FileSummary:
     ----------
     path : Path
         The file.
-    kind : str
+    kind : str or None
         What the file was read as, such as "hierarchy" or "attributes".
     encoding : str or None
         Encoding of a text file.
@@ -128,7 +128,7 @@ class FileSummary:
     """
 
     path: Path
-    kind: str
+    kind: str | None = None
     encoding: str | None = None
     delimiter: str | None = None
     n_rows: int | None = None
@@ -188,7 +188,7 @@ class FileSummary:
         str
             File, kind, rows, encoding, delimiter and remarks.
         """
-        parts = [self.kind]
+        parts = [str(self.kind)]
         if self.n_rows is not None:
             parts.append(f"{self.n_rows:,} row{'' if self.n_rows == 1 else 's'}")
         if self.encoding not in (None, "utf-8"):
