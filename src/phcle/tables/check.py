@@ -17,7 +17,13 @@ from typing import Any
 
 from phcle.contexts.base.context import Context
 from phcle.errors import FileError
-from phcle.tables.file_kinds import LEVELS, NEWICK, ROLES, ContextFile
+from phcle.tables.file_kinds import (
+    LEVELS,
+    NEWICK,
+    ROLES,
+    ContextFile,
+    split_columns,
+)
 from phcle.tables.files import CollectedFiles, FileSummary, collect_files
 from phcle.tables.kinds import Guess, TableSample, guess_kinds, plain_title
 from phcle.tables.matching import LabelMatch
@@ -197,11 +203,12 @@ def guess_files(
     guesses: dict[Path, Guess] = {}
     faults: dict[Path, str] = {}
     samples: dict[str, TableSample] = {}
-    for path in listed:
+    sheets = dict(split_columns("", path) for path in listed)
+    for path, sheet in sheets.items():
         try:
             kind = kind_of_ending(path) if path.is_file() else None
             if kind is None:
-                samples[str(path)] = open_table(path, reading).sample()
+                samples[str(path)] = open_table(path, reading, columns=sheet).sample()
             else:
                 guesses[path] = Guess(kind, {}, f"its ending is {path.suffix}")
         except OSError as error:
@@ -214,12 +221,13 @@ def guess_files(
         if guess.kind == "labels" and not _lists_labels(sample, samples.values()):
             ignored.append(path)
         else:
-            guesses[path] = replace(guess, columns=_unusual(guess, sample.header))
+            columns = {**_unusual(guess, sample.header), **sheets[path]}
+            guesses[path] = replace(guess, columns=columns)
         samples[name] = sample
         if guess.kind is None:
             faults[path] = f"{name}: {guess.why}"
     tables = {name: found[name] for name in beside or {}}
-    return replace(_sorted(listed, guesses, faults, ignored), tables=tables)
+    return replace(_sorted(list(sheets), guesses, faults, ignored), tables=tables)
 
 
 def _lists_labels(sample: TableSample, others: Iterable[TableSample]) -> bool:

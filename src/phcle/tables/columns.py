@@ -185,7 +185,7 @@ def _examples(found: ReadColumn, known: Known) -> tuple[str, ...]:
         cell = known.get(i)
         if isinstance(cell, str) and len(shown) < 2:
             truth = "yes" if number else "no"
-            form = {"truth": truth, "date": f"{number:.2f}"}
+            form = {"truth": truth, "date": f"{number:.7g}"}
             shown.setdefault(cell, form.get(found.kind, f"{number:.12g}"))
     return tuple(f"{cell!r} as {number}" for cell, number in shown.items())
 

@@ -176,7 +176,7 @@ def read_dates(known: Mapping[int, Any], how: str = "") -> ReadColumn | None:
         return None
     found.numbers = dict(sorted(found.numbers.items()))
     shown = list(found.numbers)[:2]
-    listed = [f"{str(known[i])!r} as {found.numbers[i]:.2f}" for i in shown]
+    listed = [f"{str(known[i])!r} as {found.numbers[i]:.7g}" for i in shown]
     listed = list(dict.fromkeys(listed))
     found.remarks = [f"dates read as years, such as {' and '.join(listed)}"]
     return found

@@ -16,6 +16,7 @@ from phcle.errors import (
     OptionError,
     PhcleError,
 )
+from phcle.tables import guess_files
 
 
 def read(kind, path, **options):
@@ -167,6 +168,13 @@ def test_a_sheet_is_read_by_its_name(tmp_path):
     assert context.columns == ("r",)
     with pytest.raises(PhcleError, match=r"no sheet 'Shet'.*Did you mean 'Sheet'"):
         phcle.read_contexts(hierarchy=f"{tmp_path / 'b.xlsx'}#Shet")
+    book.create_sheet("Looks").append(["label", "kg"])
+    for row in ("a", 4), ("b", 5):
+        book["Looks"].append(row)
+    book.save(tmp_path / "b.xlsx")
+    found = guess_files([f"{tmp_path / 'b.xlsx'}#Looks"])
+    assert f"--attributes {tmp_path / 'b.xlsx'}:sheet=Looks" in found.command()
+    assert phcle.read_contexts(attributes=found.files)[0].columns == ("kg",)
 
 
 def test_tags_by_label_are_a_table(tmp_path):
