@@ -84,8 +84,7 @@ def complete(
         table_text,
     )
     from phcle.embedding.suspicious import suspicious_cells
-    from phcle.tables.decisions import Decisions, read_decisions
-    from phcle.tables.fill import complete_table
+    from phcle.tables.fill import Decisions, complete_table, read_decisions
 
     if fill_markers and wide is None:
         raise OptionError("--fill-markers needs --wide, the table to fill.")

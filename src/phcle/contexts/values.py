@@ -1055,7 +1055,7 @@ class DescriptiveContext(Context):
             listed = vectors.key_to_index if words is None else words
             found = {w: vectors[w] for w in listed if w in vectors.key_to_index}
         elif (table := frame_table(vectors, f"context {name!r}")) is not None:
-            merged, _ = labelled_rows(table)
+            merged = labelled_rows(table)
             say_remarks(table, stacklevel=2)
             own = map(np.array, zip(*merged.cells.values(), strict=True))
             found = dict(zip(merged.labels, own, strict=True))
