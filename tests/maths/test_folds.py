@@ -9,9 +9,10 @@ from phcle import DescriptiveContext, RelationalContext
 from phcle.backends.protocol import choose_backend
 from phcle.contexts import align
 from phcle.contexts.terms import Penalties
+from phcle.model.choose import pose_setting
 from phcle.model.folds import out_of_fold
 from phcle.model.problem import DeviceProblem
-from phcle.model.settings import Setting, pose_setting
+from phcle.model.settings import Setting
 from phcle.model.weights import equal_weights
 
 N_LABELS, N_COLUMNS = 400, 40

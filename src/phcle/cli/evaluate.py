@@ -115,7 +115,7 @@ def evaluate(
 
 def _context_help(file: Path) -> ContextHelp:
     from phcle.embedding import load
-    from phcle.model.context_help import context_help
+    from phcle.model.help import context_help
 
     embedding = load(file)
     with progress_bar("leaving out contexts") as progress:

@@ -19,7 +19,7 @@ from phcle.contexts.terms import Penalties
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, NumericalError, did_you_mean, some
 from phcle.model.label_solve import TOO_LARGE, solve_labels
-from phcle.model.problem import Problem
+from phcle.model.problem import DeviceProblem, Problem
 from phcle.tables.files import ReadContexts
 
 PRECISE_UP_TO = 10**7
@@ -99,7 +99,8 @@ def fold_in(
     factors = [context.factor for context in rows]
     weights = {context.name: context.weight for context in rows}
     with chosen.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
-        vectors = solve_labels(chosen, problem, None, factors, weights).W
+        device = DeviceProblem(chosen, problem)
+        vectors = solve_labels(device, None, factors, weights).W
         vectors = vectors.astype(embedding.vectors.dtype)
     _refuse_overflow(labels, vectors)
     kept = [context.learned(labels, context.weight, context.factor) for context in rows]

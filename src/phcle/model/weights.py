@@ -3,7 +3,7 @@
 "equal" splits a weight of one evenly within each kind. "nie" is the self-weighting that
 the paper refers to (weight ∝ 1/(2√loss)), for comparison only: it rewards over-fitting.
 "auto" gives useful contexts the weights that they would have without the others
-(`useful_weights.py` finds out which are useful).
+(`help.py` finds out which are useful).
 """
 
 from __future__ import annotations
@@ -122,13 +122,10 @@ def nie_weights(
     """
     renewed: dict[str, float] = {}
     for group in problem.groups:
-        raw = {
-            name: 0.5 / np.sqrt(max(losses[name] / weights[name], 1e-12))
-            for name in (context.name for context in group)
-        }
-        renewed |= {
-            name: float(value / sum(raw.values())) for name, value in raw.items()
-        }
+        names = [context.name for context in group]
+        own = np.array([losses[name] / weights[name] for name in names])
+        raw = 0.5 / np.sqrt(np.maximum(own, 1e-12))
+        renewed |= dict(zip(names, map(float, raw / raw.sum()), strict=True))
     return renewed
 
 
