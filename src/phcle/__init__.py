@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from phcle.embedding.skill import completion_skill
     from phcle.embedding.suspicious import suspicious_cells
     from phcle.estimator import PHCLE
-    from phcle.model.help import context_help
     from phcle.model.foldin import fold_in
+    from phcle.model.help import context_help
     from phcle.quick_fit import fit
     from phcle.tables.files import read_contexts
 

@@ -209,23 +209,22 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
         else:
             problem, self.chosen_ = choice.chosen(aligned, earlier, anew=choose_again)
         backend = backend_of(options, problem)
-        is_writer = backend.processes.rank == 0
+        is_writer = path is not None and backend.processes.rank == 0
         # Every sweep checks for overflow and names the context that caused it.
         with (
-            only_writer(path) if path is not None and is_writer else nullcontext(),
+            only_writer(path) if is_writer else nullcontext(),
             backend.limited_threads(),
             np.errstate(over="ignore", invalid="ignore"),
         ):
-            kept = None
+            if path is not None and path.exists() and not resume:
+                raise FileError(
+                    f"{path}: there is a checkpoint already; resume it (resume=True, "
+                    "--resume), or give another file."
+                )
+            device, kept = DeviceProblem(backend, problem), None
             if path is not None:
-                if path.exists() and not resume:
-                    raise FileError(
-                        f"{path}: there is a checkpoint already; resume it "
-                        "(resume=True, --resume), or give another file."
-                    )
-                chosen, every = self.chosen_, checkpoint_every
-                kept = Checkpoint(path, problem, options, chosen, every, is_writer)
-            solver = self._solver(DeviceProblem(backend, problem))
+                kept = Checkpoint(path, device, options, self.chosen_, checkpoint_every)
+            solver = self._solver(device)
             if kept is not None and resume:
                 found = kept.read()
                 start, weights = [found.W, *found.factors], found.weights
@@ -243,7 +242,7 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
             state = self._learned(solver, state, kept, on_step, keep)
             # "ones" is solved in one dimension, but the embedding has more.
             if self.completion != "none" and self.init != "ones":
-                self._complete(solver.device, state.weights, own_readers)
+                self._complete(device, state.weights, own_readers)
         return self
 
     @property
@@ -289,9 +288,7 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
             if earlier is not None:
                 start = warm_factors(earlier, problem, weights, rng, backend)
             if start is None:
-                start = start_factors(
-                    problem, weights, self.init, rng, backend=backend
-                )
+                start = start_factors(problem, weights, self.init, rng, backend=backend)
         return solver.begin(start, weights)
 
     def _learned(
@@ -303,33 +300,30 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
         keep: Callable[[State], None],
     ) -> State:
         """Sweep to the end, and keep the result; also if the fit is stopped."""
-        backend = solver.device.backend
+        is_alone = solver.device.backend.processes.size == 1
 
-        def remember(new: State, *, is_last: bool = False) -> None:
+        def note(new: State) -> None:
             nonlocal state
             state = new
             if checkpoint is not None:
-                checkpoint.maybe_write(new, backend.to_numpy, now=is_last)
+                checkpoint.write(new)
+            show(new)
+            if on_step is not None:
+                on_step(new)
 
         try:
             with fit_progress(
                 enabled=self.verbose, max_iter=self.max_iter, tol=self.tol
             ) as show:
-
-                def note(new: State) -> None:
-                    remember(new)
-                    show(new)
-                    if on_step is not None:
-                        on_step(new)
-
                 state = solver.learn(state, max_iter=self.max_iter, on_step=note)
-            remember(state, is_last=True)
+            if checkpoint is not None:
+                checkpoint.write(state, now=True)
         except (KeyboardInterrupt, NumericalError):
-            if state.history:
-                remember(state, is_last=True)
-                # The last solve needs all processes, and the others may be gone.
-                if backend.processes.size == 1:
-                    keep(state)
+            if checkpoint is not None and state.history:
+                checkpoint.write(state, now=True)
+            # The last solve needs all processes, and the others may be gone.
+            if state.history and is_alone:
+                keep(state)
             raise
         remedy = ""
         if state.risen is not None:

@@ -16,7 +16,7 @@ import os
 import platform
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from phcle.errors import FileError, PhcleWarning
 from phcle.files.atomic import check_can_write
 from phcle.files.container import read_sealed, write_sealed
 from phcle.files.reading import naming
-from phcle.model.problem import Problem, State
+from phcle.model.problem import DeviceProblem, Problem, State
 from phcle.model.settings import Chosen
 from phcle.options import DEFAULTS, OPTIONS
 
@@ -49,34 +49,29 @@ class Checkpoint:
     ----------
     path : Path
         The file.
-    problem : Problem
-        What is fitted.
+    device : DeviceProblem
+        What is fitted, and where. One of several processes writes.
     options : mapping from str to object
         All options of the fit.
     chosen : Chosen
         What the fit chose by itself.
     every : float
         Seconds between two checkpoints.
-    is_writer : bool
-        Whether this process writes; one of several does.
     """
 
     path: Path
-    problem: Problem
+    device: DeviceProblem
     options: Mapping[str, Any]
     chosen: Chosen
     every: float
-    is_writer: bool = True
     prints: Mapping[str, Any] = field(init=False)
     _written: float = field(init=False, default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
         check_can_write(self.path)  # now rather than after minutes of sweeps
-        self.prints = fingerprint(self.problem, self.options)
+        self.prints = fingerprint(self.device.problem, self.options)
 
-    def maybe_write(
-        self, state: State, to_numpy: Callable[[Any], AnyFloats], *, now: bool = False
-    ) -> None:
+    def write(self, state: State, *, now: bool = False) -> None:
         """Write the state if the last checkpoint is old enough.
 
         An older file is replaced only by a complete one. If the disk is full, it warns
@@ -86,19 +81,18 @@ class Checkpoint:
         ----------
         state : State
             The state after a sweep.
-        to_numpy : callable
-            Brings an array of the back end to the host.
         now : bool, default False
             Write it in any case.
         """
         if not now and time.monotonic() - self._written < self.every:
             return
         self._written = time.monotonic()
-        if not self.is_writer:
+        backend = self.device.backend
+        if backend.processes.rank > 0:
             return
-        tensors = {"W0": to_numpy(state.W)}
+        tensors = {"W0": backend.to_numpy(state.W)}
         for i, factor in enumerate(state.factors):
-            tensors[f"factor{i}"] = to_numpy(factor)
+            tensors[f"factor{i}"] = backend.to_numpy(factor)
         about = {
             "prints": self.prints,
             "chosen": self.chosen.to_dict(),
@@ -143,7 +137,7 @@ class Checkpoint:
         history: Iterable[Mapping[str, float]],
     ) -> None:
         """Refuse factors of other sizes, which no checksum can tell."""
-        problem = self.problem
+        problem = self.device.problem
         width = 1 if self.options["init"] == "ones" else problem.dim
         rows = (problem.labels, *(context.columns for context in problem.contexts))
         wanted = [(len(names), width) for names in rows]

@@ -14,19 +14,18 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from phcle.backends.protocol import Array
-from phcle.backends.row_blocks import Block
-from phcle.contexts.terms import Sample, View
+from phcle.contexts.terms import Sample
 from phcle.errors import NumericalError, some
 from phcle.model.balance import balance
 from phcle.model.column_samples import ColumnSamples, Drawn
 from phcle.model.problem import DeviceProblem, State
-from phcle.model.rows import Rows
+from phcle.model.rows import Rows, improve_rows
 
 Reweigh = Callable[[Mapping[str, float], Mapping[str, float]], dict[str, float]]
 """Computes new weights from weighted losses above the floor and present weights."""
@@ -177,22 +176,12 @@ class Solver:
         labels, columns = (
             (None, None) if drawn is None else (drawn.labels, drawn.columns)
         )
-        state = balance(device, state)
+        state, improve = balance(device, state), partial(improve_rows, device.backend)
         factors = device.update_factors(
-            state.W, state.factors, state.weights, self._improve, samples=labels
+            state.W, state.factors, state.weights, improve, samples=labels
         )
-        updated = self._rows(factors, state.weights, columns).improved(state.W)
+        updated = self._rows(factors, state.weights, columns).updated(state.W)
         return self.recorded(state, updated.factor, factors, updated.values, began)
-
-    def _improve(
-        self,
-        factor: Array,
-        views: Sequence[View],
-        ridge: float,
-        blocks: Sequence[Block],
-    ) -> Array:
-        """Improve every row of a context's factor once."""
-        return Rows(self.device.backend, views, ridge, blocks).improved(factor).factor
 
     def _rows(
         self,
@@ -384,7 +373,7 @@ class Solver:
         rows = self._rows(state.factors, state.weights)
         xp, pulls = self.device.backend.xp, {}
         for name, view in zip(self.device.problem.names, rows.views, strict=True):
-            value, gradient = replace(rows, views=[view]).gradient(state.W)
+            value, gradient = replace(rows, views=[view], ridge=0.0).gradient(state.W)
             largest = float(xp.max(xp.abs(gradient)))
             pulls[name] = largest if np.isfinite(value).all() else np.inf
         infinite = [name for name, pull in pulls.items() if not np.isfinite(pull)]

@@ -78,13 +78,17 @@ class PaperSolver(Solver):
             return float(xp.sum(x * x, dtype=xp.float64))
 
         values, gradient = rows.gradient(factor)
-        gradient = gradient + ridge * factor
         if self.step_size:
             return factor - self.step_size * gradient
-        slope = square(gradient)
+        slope, bend = square(gradient), 0.0
         if not slope:
             return factor
-        size = slope / (_bend(rows, factor, gradient) + ridge * slope)
+        for number, block in enumerate(blocks):  # the curvature along the gradient
+            y, own = (xp.take(x, block.at, axis=0) for x in (factor, gradient))
+            for view in views:
+                bent = view.local(number, y).product(own, Curvature.MATCHED)
+                bend += float(xp.sum(own * bent, dtype=xp.float64))
+        size = slope / (bend + ridge * slope)
         before = values.sum() + 0.5 * ridge * square(factor)
         for _ in range(HALVINGS):
             moved = factor - size * gradient
@@ -92,14 +96,3 @@ class PaperSolver(Solver):
                 return moved
             size /= 2
         return factor
-
-
-def _bend(rows: Rows, factor: Array, gradient: Array) -> float:
-    """The curvature of the terms along a gradient."""
-    xp, bend = rows.backend.xp, 0.0
-    for number, block in enumerate(rows.blocks):
-        y, own = (xp.take(x, block.at, axis=0) for x in (factor, gradient))
-        for view in rows.views:
-            bent = view.local(number, y).product(own, Curvature.MATCHED)
-            bend += float(xp.sum(own * bent, dtype=xp.float64))
-    return bend

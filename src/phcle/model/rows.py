@@ -13,14 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
-from phcle.contexts.terms import Curvature, Local, View
+from phcle.contexts.terms import Curvature, View
 
 GRADIENT_STEPS = 6
 """Conjugate-gradient steps per update in a sweep. More cost more than they gain. With
@@ -62,6 +61,36 @@ class Updated:
     values: npt.NDArray[np.float64]
 
 
+def improve_rows(
+    backend: Backend,
+    factor: Array,
+    views: Sequence[View],
+    ridge: float,
+    blocks: Sequence[Block],
+) -> Array:
+    """Improve every row of a factor once, while the other factors are fixed.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    factor : array of shape (rows, dim)
+        The factor.
+    views : sequence of View
+        The terms.
+    ridge : float
+        λ of the squared penalty on the rows.
+    blocks : sequence of Block
+        Blocks of rows.
+
+    Returns
+    -------
+    array of shape (rows, dim)
+        The new factor.
+    """
+    return Rows(backend, views, ridge, blocks).updated(factor).factor
+
+
 @dataclass(frozen=True)
 class Rows:
     """The rows of a factor, while the other factors are fixed.
@@ -83,22 +112,41 @@ class Rows:
     ridge: float
     blocks: Sequence[Block]
 
-    def improved(self, factor: Array) -> Updated:
-        """Improve every row once.
+    def updated(
+        self,
+        factor: Array,
+        change: Callable[[Rows, Array, int], tuple[Array, Array]] | None = None,
+    ) -> Updated:
+        """Update all rows, by default with one step, and sum the values of the terms.
 
         Parameters
         ----------
         factor : array of shape (rows, dim)
             The factor.
+        change : callable, optional
+            Takes this problem, the rows of a block and its number. Returns new rows,
+            and the value of each term there: (terms, rows).
 
         Returns
         -------
         Updated
             The new factor and the value of each term.
         """
-        return self._over_blocks(
-            factor, lambda y, block: self._step(y, block, Curvature.MATCHED)
-        )
+        xp, processes = self.backend.xp, self.backend.processes
+        factor, change = xp.asarray(factor, copy=True), change or _step
+        own = processes.own_blocks(len(self.blocks))
+        totals = np.zeros((len(self.blocks), len(self.views)))
+
+        def one(i: int) -> None:
+            at = self.blocks[own[i]].at
+            y, values = change(self, xp.take(factor, at, axis=0), own[i])
+            factor[at] = y  # no two blocks share a row
+            sums = xp.sum(values, axis=1, dtype=xp.float64)
+            totals[own[i]] = self.backend.to_numpy(sums)
+
+        self.backend.map_blocks(one, len(own))
+        factor = processes.exchange_rows(factor, rows_of(self.blocks, own))
+        return Updated(factor, processes.sum_over(totals).sum(axis=0))
 
     def values(self, factor: Array) -> npt.NDArray[np.float64]:
         """Compute the value of each term, summed over the rows of all processes.
@@ -114,11 +162,10 @@ class Rows:
             The values.
         """
 
-        def unchanged(y: Array, block: int) -> tuple[Array, Array]:
-            values = [view.local(block, y).value for view in self.views]
-            return y, self.backend.xp.stack(values)
+        def unchanged(rows: Rows, y: Array, block: int) -> tuple[Array, Array]:
+            return y, _Place(rows, y, block).values
 
-        return self._over_blocks(factor, unchanged).values
+        return self.updated(factor, unchanged).values
 
     def gradient(self, factor: Array) -> tuple[npt.NDArray[np.float64], Array]:
         """Compute the value of each term, and the gradient of their sum.
@@ -133,18 +180,15 @@ class Rows:
         values : array of shape (terms,)
             The value of each term.
         gradient : array of shape (rows, dim)
-            The gradient of their sum, without the ridge.
+            The gradient of their sum and of the ridge.
         """
-        xp = self.backend.xp
-        totals = np.zeros(len(self.views))
-        gradient = xp.zeros_like(factor)
-        for number, block in enumerate(self.blocks):
-            y = xp.take(factor, block.at, axis=0)
-            for i, view in enumerate(self.views):
-                local = view.local(number, y)
-                totals[i] += float(xp.sum(local.value, dtype=xp.float64))
-                gradient[block.at] += local.gradient
-        return totals, gradient
+
+        def gradients(rows: Rows, y: Array, block: int) -> tuple[Array, Array]:
+            here = _Place(rows, y, block)
+            return here.gradient, here.values
+
+        found = self.updated(factor, gradients)
+        return found.values, found.factor
 
     def solved(
         self, factor: Array, *, tol: float, max_iter: int, foresee: float = 0.0
@@ -176,8 +220,8 @@ class Rows:
             length = xp.sqrt(xp.sum((after - before) ** 2, axis=1))
             return length / (xp.sqrt(xp.sum(after**2, axis=1)) + tiny**0.5)
 
-        def until_converged(y: Array, block: int) -> tuple[Array, Array]:
-            moved, values = self._step(y, block, Curvature.PROBED)
+        def until_converged(rows: Rows, y: Array, block: int) -> tuple[Array, Array]:
+            moved, values = _step(rows, y, block, Curvature.PROBED)
             lengths = relative_lengths(y, moved)
             going = xp.nonzero(lengths > tol)[0]
             y, lengths = moved, lengths[going]
@@ -185,7 +229,7 @@ class Rows:
                 if not going.shape[0]:
                     break
                 before = y[going]
-                moved, renewed = self._step(before, block, Curvature.PROBED, going)
+                moved, renewed = _step(rows, before, block, Curvature.PROBED, going)
                 y[going], values[:, going] = moved, renewed
                 last, lengths = lengths, relative_lengths(before, moved)
                 following = lengths * xp.clip(lengths / last, max=1.0)
@@ -193,48 +237,33 @@ class Rows:
                 going, lengths = going[goes_on], lengths[goes_on]
             return y, values
 
-        return self._over_blocks(factor, until_converged)
+        return self.updated(factor, until_converged)
 
-    def _over_blocks(
-        self, factor: Array, improve: Callable[[Array, int], tuple[Array, Array]]
-    ) -> Updated:
-        """Apply an improvement to all blocks and sum the values of the terms."""
-        xp, processes = self.backend.xp, self.backend.processes
-        factor = xp.asarray(factor, copy=True)
-        own = processes.own_blocks(len(self.blocks))
-        totals = np.zeros((len(self.blocks), len(self.views)))
 
-        def one(i: int) -> None:
-            at = self.blocks[own[i]].at
-            y, values = improve(xp.take(factor, at, axis=0), own[i])
-            factor[at] = y  # no two blocks share a row
-            sums = xp.sum(values, axis=1, dtype=xp.float64)
-            totals[own[i]] = self.backend.to_numpy(sums)
-
-        self.backend.map_blocks(one, len(own))
-        factor = processes.exchange_rows(factor, rows_of(self.blocks, own))
-        return Updated(factor, processes.sum_over(totals).sum(axis=0))
-
-    def _step(
-        self, y: Array, block: int, curvature: Curvature, chosen: Array | None = None
-    ) -> tuple[Array, Array]:
-        """One step of a block, or of chosen rows: new rows and values of the terms."""
-        xp, is_newton = self.backend.xp, curvature is Curvature.PROBED
-        here = _Place(self, y, [view.local(block, y, chosen) for view in self.views])
-        direction = _direction(here, curvature)
-        slope = xp.sum(here.gradient * direction, axis=1)
-        noise = self.backend.noise * xp.abs(here.total)
-        # A gain below rounding says nothing about the length of a Newton step: such
-        # rows take the whole step, and keep their value. That spares a pass over all
-        # pairs near the end of a solve.
-        can_tell = slope < -noise
-        checked = xp.nonzero(can_tell)[0] if is_newton else slice(None)
-        best = _search(here, direction, slope, can_tell, checked)
-        better = best.total < here.total
-        if is_newton:
-            better = better | (slope >= -noise)
-        rows = xp.where(better[:, None], best.rows, y)
-        return rows, xp.where(better, best.values, here.values)
+def _step(
+    rows: Rows,
+    y: Array,
+    block: int,
+    curvature: Curvature = Curvature.MATCHED,
+    chosen: Array | None = None,
+) -> tuple[Array, Array]:
+    """One step of a block, or of chosen rows: new rows and values of the terms."""
+    xp, is_newton = rows.backend.xp, curvature is Curvature.PROBED
+    here = _Place(rows, y, block, chosen)
+    direction = _direction(here, curvature)
+    slope = xp.sum(here.gradient * direction, axis=1)
+    noise = rows.backend.noise * xp.abs(here.total)
+    # A gain below rounding says nothing about the length of a Newton step: such rows
+    # take the whole step, and keep their value. That spares a pass over all pairs near
+    # the end of a solve.
+    can_tell = slope < -noise
+    checked = xp.nonzero(can_tell)[0] if is_newton else slice(None)
+    best = _search(here, direction, slope, can_tell, checked)
+    better = best.total < here.total
+    if is_newton:
+        better = better | (slope >= -noise)
+    moved = xp.where(better[:, None], best.rows, y)
+    return moved, xp.where(better, best.values, here.values)
 
 
 def rows_of(blocks: Sequence[Block], own: Sequence[int]) -> npt.NDArray[np.int64]:
@@ -256,29 +285,19 @@ def rows_of(blocks: Sequence[Block], own: Sequence[int]) -> npt.NDArray[np.int64
     return np.concatenate([none, *(blocks[number].rows for number in own)])
 
 
-@dataclass(frozen=True)
 class _Place:
     """Rows before a step: every term, its value, and the objective of each row."""
 
-    problem: Rows
-    y: Array  # (r, d)
-    terms: list[Local]
-
-    @cached_property
-    def values(self) -> Array:
-        """The value of each term: (terms, r)."""
-        return self.problem.backend.xp.stack([term.value for term in self.terms])
-
-    @cached_property
-    def total(self) -> Array:
-        """The objective of each row: (r,)."""
-        return self.total_at(self.y, self.values)
-
-    @cached_property
-    def gradient(self) -> Array:
-        """The gradient of the objective: (r, d)."""
-        own = self.problem.ridge * self.y
-        return sum((term.gradient for term in self.terms), own)
+    def __init__(
+        self, problem: Rows, y: Array, block: int, chosen: Array | None = None
+    ) -> None:
+        xp = problem.backend.xp
+        self.problem, self.y = problem, y
+        self.terms = [view.local(block, y, chosen) for view in problem.views]
+        self.values = xp.stack([term.value for term in self.terms])  # (terms, r)
+        self.total = self.total_at(y, self.values)  # (r,)
+        pulls = (term.gradient for term in self.terms)
+        self.gradient = sum(pulls, problem.ridge * y)  # (r, d)
 
     def total_at(self, rows: Array, values: Array) -> Array:
         """The objective of rows where the terms have these values."""
