@@ -122,55 +122,29 @@ class Solver:
         State
             The state after the last sweep.
         """
+        step = self.sweep if self.samples is None else self._sampled_sweep
         while state.iteration < max_iter and not self.converged(state):
             with self.naming_overflow(state):
-                state = self.sweep(state)
+                state = step(state)
             if state.risen is not None:
                 break
             on_step(state)
         return state
 
-    def sweep(self, state: State) -> State:
-        """Make one sweep over all factors, or with samples perhaps two.
-
-        Parameters
-        ----------
-        state : State
-            The state before the sweep.
-
-        Returns
-        -------
-        State
-            The state after it.
-        """
-        if self.samples is None:
-            return self.once(state)
-        least = int(state.history[-1].get("columns", 0)) if state.history else 0
-        for _ in range(2):
-            drawn = self.samples.draw(state.iteration, least)
-            after = self.once(state, drawn)
-            record = {**after.history[-1], "columns": float(drawn.n)}
-            risen = self._risen(state, drawn, record)
-            if risen is None:
-                return replace(after, history=(*state.history, record))
-            del after  # memory of the device, for the repeated sweep
-            least = MORE * drawn.n
-        return replace(state, risen=risen)
-
-    def once(self, state: State, drawn: Drawn | None = None) -> State:
+    def sweep(self, state: State, drawn: Drawn | None = None) -> State:
         """Update all factors, then W: it comes last, so values sum to the objective.
 
         Parameters
         ----------
         state : State
-            The state before.
+            The state before the sweep.
         drawn : Drawn, optional
             Samples of labels and columns. By default all are used.
 
         Returns
         -------
         State
-            The state after, with a record of the sweep.
+            The state after it, with a record.
         """
         device, began = self.device, time.perf_counter()
         labels, columns = (
@@ -182,6 +156,21 @@ class Solver:
         )
         updated = self._rows(factors, state.weights, columns).updated(state.W)
         return self.recorded(state, updated.factor, factors, updated.values, began)
+
+    def _sampled_sweep(self, state: State) -> State:
+        """A sweep on samples; one that raises the gap is made again with larger ones."""
+        assert self.samples is not None
+        least = int(state.history[-1].get("columns", 0)) if state.history else 0
+        for _ in range(2):
+            drawn = self.samples.draw(state.iteration, least)
+            after = self.sweep(state, drawn)
+            record = {**after.history[-1], "columns": float(drawn.n)}
+            risen = self._risen(state, drawn, record)
+            if risen is None:
+                return replace(after, history=(*state.history, record))
+            del after  # memory of the device, for the repeated sweep
+            least = MORE * drawn.n
+        return replace(state, risen=risen)
 
     def _rows(
         self,

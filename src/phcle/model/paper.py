@@ -44,7 +44,7 @@ class PaperSolver(Solver):
                 "solver='paper' runs in one process; start it without torchrun."
             )
 
-    def once(self, state: State, drawn: Drawn | None = None) -> State:
+    def sweep(self, state: State, drawn: Drawn | None = None) -> State:
         """One gradient step on every C, one on W, then FISTA on every U."""
         device, weights, began = self.device, state.weights, time.perf_counter()
         comes_last = [c.updated_after_labels for c in device.problem.contexts]
