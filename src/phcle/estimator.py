@@ -209,10 +209,10 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
         else:
             problem, self.chosen_ = choice.chosen(aligned, earlier, anew=choose_again)
         backend = backend_of(options, problem)
-        is_writer = path is not None and backend.processes.rank == 0
+        locked = path if backend.processes.rank == 0 else None
         # Every sweep checks for overflow and names the context that caused it.
         with (
-            only_writer(path) if is_writer else nullcontext(),
+            nullcontext() if locked is None else only_writer(locked),
             backend.limited_threads(),
             np.errstate(over="ignore", invalid="ignore"),
         ):

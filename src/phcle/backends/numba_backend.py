@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from phcle.backends.dense import Columns, DensePart, LineValue
+from phcle.backends.dense import Columns
 from phcle.backends.kernels import numba_passes
 from phcle.backends.known_entries import KnownEntries
 from phcle.backends.numpy_backend import NumpyBackend
@@ -35,11 +35,25 @@ class NumbaBackend(NumpyBackend):
         super().__init__(dtype)
         _keep_freed_memory()
 
-    def dense_part(self, y: Numbers, columns: Columns) -> DensePart:
-        """The dense part of a logistic term at a block of rows."""
-        if self.dtype == "float64":
-            return super().dense_part(y, columns)
-        return _CompiledPart(y, columns)
+    def tile_sums(
+        self, x: Numbers, columns: Columns
+    ) -> tuple[Numbers, Numbers, Numbers]:
+        """The sigmoid of x and two sums for each row, in one pass."""
+        if x.dtype != np.float32:
+            return super().tile_sums(x, columns)
+        sigmoid, (value, spread) = np.empty_like(x), np.empty((2, len(x)), x.dtype)
+        numba_passes.logistic(x, columns.mass, columns.share, sigmoid, value, spread)
+        return sigmoid, value, spread
+
+    def line_sums(
+        self, x: Numbers, slope: Numbers, step: Numbers, mass: Numbers
+    ) -> Numbers:
+        """Σ mass softplus(x + step · slope) of every row, in one pass."""
+        if x.dtype != np.float32:
+            return np.asarray(super().line_sums(x, slope, step, mass))
+        result = np.empty(len(x), x.dtype)
+        numba_passes.line(x, slope, step, mass, result)
+        return result
 
     def known_entries(self, columns: Numbers, other: Numbers) -> KnownEntries:
         """Rows of the other factor at every row's known columns (rows, width)."""
@@ -73,54 +87,3 @@ class _CompiledEntries(KnownEntries):
         result = np.empty((len(weights), self.other.shape[1]), self.other.dtype)
         numba_passes.sums(self.columns, self.other, weights, result)
         return result
-
-
-class _Curvature:
-    """The curvature of the dense part, from σ of every pair (r, columns)."""
-
-    def __init__(self, sigmoid: Numbers, columns: Columns) -> None:
-        self.sigmoid, self.columns = sigmoid, columns
-
-    def product(self, z: Numbers) -> Numbers:
-        """The exact curvature times z, row by row: (r, d)."""
-        bent = z @ self.columns.other.T
-        numba_passes.bend(self.sigmoid, bent)
-        return np.asarray(bent @ self.columns.weighted)
-
-
-class _CompiledPart(_Curvature):
-    """The dense part of a block: two matrix products and one pass."""
-
-    def __init__(self, y: Numbers, columns: Columns) -> None:
-        self.x = y @ columns.other.T
-        super().__init__(np.empty_like(self.x), columns)
-        self.value, self.spread = np.empty((2, len(y)), self.x.dtype)
-        numba_passes.logistic(
-            self.x, columns.mass, columns.share, self.sigmoid, self.value, self.spread
-        )
-
-    @cached_property
-    def gradient(self) -> Numbers:
-        """The gradient, which products with the curvature do not need: (r, d)."""
-        return np.asarray(self.sigmoid @ self.columns.weighted)
-
-    def curvature_at(self, at: Numbers, columns: Columns) -> _Curvature:
-        """The curvature at the same rows, from a sample of the columns."""
-        return _Curvature(np.take(self.sigmoid, at, axis=1), columns)
-
-    def along(self, direction: Numbers) -> LineValue:
-        """The value along one direction from each row."""
-        columns, whole = self.columns, None  # the slope, once all rows are asked for
-
-        def value(step: Numbers, chosen: Any) -> Numbers:
-            nonlocal whole
-            if isinstance(chosen, slice):
-                whole = direction @ columns.other.T
-            x, result = self.x[chosen], np.empty(len(step), self.x.dtype)
-            slope = (
-                direction[chosen] @ columns.other.T if whole is None else whole[chosen]
-            )
-            numba_passes.line(x, slope, step, columns.mass, result)
-            return result
-
-        return value

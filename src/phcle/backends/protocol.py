@@ -313,6 +313,45 @@ class Backend(ABC):
             1 / (1 + e⁻ˣ) and log(1 + eˣ).
         """
 
+    def tile_sums(self, x: Array, columns: Columns) -> tuple[Array, Array, Array]:
+        """Compute what the dense part needs from the products of a block.
+
+        Parameters
+        ----------
+        x : array
+            Y Zᵀ, (r, columns).
+        columns : Columns
+            The columns.
+
+        Returns
+        -------
+        tuple of array
+            The sigmoid of x, and two sums for each row: Σ mass softplus(x) and
+            Σ share σ(1 − σ).
+        """
+        sigmoid, softplus = self.logistic(x)
+        value = self.xp.matmul(softplus, columns.mass)
+        return sigmoid, value, self.xp.matmul(sigmoid * (1 - sigmoid), columns.share)
+
+    def line_sums(self, x: Array, slope: Array, step: Array, mass: Array) -> Array:
+        """Compute Σ mass softplus(x + step · slope) of every row.
+
+        Parameters
+        ----------
+        x, slope : array
+            Products of a block, and their change for a step of one: (r, columns).
+        step : array
+            Step of each row, (r,).
+        mass : array
+            Mass of each column, (columns,).
+
+        Returns
+        -------
+        array
+            The sums, (r,).
+        """
+        return self.xp.matmul(self.softplus(x + step[:, None] * slope), mass)
+
     @abstractmethod
     def softplus(self, x: Array) -> Array:
         """log(1 + eˣ), without overflow.

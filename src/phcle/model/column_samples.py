@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,15 +38,19 @@ class Drawn:
     ----------
     n : int
         About how many labels and columns were drawn from each context.
-    labels : list of Sample or None
+    labels : list of Sample or None, or None
         Labels for updates of the factors; None where all labels are used.
-    columns : list of Sample or None
+    columns : list of Sample or None, or None
         Columns for updates of W; None where all columns are used.
     """
 
-    n: int
-    labels: list[Sample | None]
-    columns: list[Sample | None]
+    n: int = 0
+    labels: Sequence[Sample | None] | None = None
+    columns: Sequence[Sample | None] | None = None
+
+
+EVERYTHING = Drawn()
+"""All labels and columns."""
 
 
 class _Masses:
@@ -105,12 +110,12 @@ class ColumnSamples:
         """
         n = max(min(self.n * (1 + sweep // GROWS_EVERY), self.most), least)
         rng = np.random.default_rng([self.seed, sweep])
-        drawn = Drawn(n, [], [])
-        for masses in self.masses:
-            rows, columns = masses or (None, None)
-            drawn.labels.append(rows and rows.draw(n, rng))
-            drawn.columns.append(columns and columns.draw(n, rng))
-        return drawn
+        drawn = [
+            tuple(own.draw(n, rng) for own in masses) if masses else (None, None)
+            for masses in self.masses
+        ]
+        labels, columns = zip(*drawn, strict=True)
+        return Drawn(n, labels, columns)
 
 
 def samples_for(device: DeviceProblem, mode: str, seed: int) -> ColumnSamples | None:

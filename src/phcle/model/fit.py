@@ -23,7 +23,7 @@ from phcle.backends.protocol import Array
 from phcle.contexts.terms import Sample
 from phcle.errors import NumericalError, some
 from phcle.model.balance import balance
-from phcle.model.column_samples import ColumnSamples, Drawn
+from phcle.model.column_samples import EVERYTHING, ColumnSamples, Drawn
 from phcle.model.problem import DeviceProblem, State
 from phcle.model.rows import Rows, improve_rows
 
@@ -131,7 +131,7 @@ class Solver:
             on_step(state)
         return state
 
-    def sweep(self, state: State, drawn: Drawn | None = None) -> State:
+    def sweep(self, state: State, drawn: Drawn = EVERYTHING) -> State:
         """Update all factors, then W: it comes last, so values sum to the objective.
 
         Parameters
@@ -147,18 +147,15 @@ class Solver:
             The state after it, with a record.
         """
         device, began = self.device, time.perf_counter()
-        labels, columns = (
-            (None, None) if drawn is None else (drawn.labels, drawn.columns)
-        )
         state, improve = balance(device, state), partial(improve_rows, device.backend)
         factors = device.update_factors(
-            state.W, state.factors, state.weights, improve, samples=labels
+            state.W, state.factors, state.weights, improve, samples=drawn.labels
         )
-        updated = self._rows(factors, state.weights, columns).updated(state.W)
+        updated = self._rows(factors, state.weights, drawn.columns).updated(state.W)
         return self.recorded(state, updated.factor, factors, updated.values, began)
 
     def _sampled_sweep(self, state: State) -> State:
-        """A sweep on samples; one that raises the gap is made again with larger ones."""
+        """A sweep on samples; one that raises the gap is repeated with larger ones."""
         assert self.samples is not None
         least = int(state.history[-1].get("columns", 0)) if state.history else 0
         for _ in range(2):

@@ -99,8 +99,8 @@ def fold_in(
     factors = [context.factor for context in rows]
     weights = {context.name: context.weight for context in rows}
     with chosen.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
-        device = DeviceProblem(chosen, problem)
-        vectors = solve_labels(device, None, factors, weights).W
+        posed = DeviceProblem(chosen, problem)
+        vectors = solve_labels(posed, None, factors, weights).W
         vectors = vectors.astype(embedding.vectors.dtype)
     _refuse_overflow(labels, vectors)
     kept = [context.learned(labels, context.weight, context.factor) for context in rows]

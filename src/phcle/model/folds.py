@@ -240,14 +240,11 @@ def out_of_fold(
     whole_rows = [False] * FOLDS * hides_cells + [True] * FOLDS * bool(folds)
     for done, hides_rows in enumerate(whole_rows):
         fold = done % FOLDS
-        left = {
-            number: table
-            for number, each in folds.items()
-            if (table := each.without(fold, hides_rows)) is not None
-        }
+        tables = {i: each.without(fold, hides_rows) for i, each in folds.items()}
+        left = {i: each for i, each in tables.items() if each is not None}
         W, factors = _fitted(device, left, weights, seed + done)
-        for number, table in left.items():
-            folds[number].note(fold, hides_rows, table, W, factors[number])
+        for i, each in left.items():
+            folds[i].note(fold, hides_rows, each, W, factors[i])
         on_fit(done + 1, len(whole_rows))
     return {each.table.name: each.held() for each in folds.values()}
 

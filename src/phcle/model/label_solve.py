@@ -146,7 +146,7 @@ class _Stage:
 
     backend: Backend
     tol: float
-    samples: list[Sample | None] | None = None
+    samples: Sequence[Sample | None] | None = None
     most_steps: int = MOST_STEPS
 
 

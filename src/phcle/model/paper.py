@@ -16,7 +16,7 @@ from phcle.backends.protocol import Array
 from phcle.backends.row_blocks import Block
 from phcle.contexts.terms import Curvature, View
 from phcle.errors import OptionError
-from phcle.model.column_samples import Drawn
+from phcle.model.column_samples import EVERYTHING, Drawn
 from phcle.model.fit import Solver
 from phcle.model.problem import State
 from phcle.model.rows import Rows
@@ -44,7 +44,7 @@ class PaperSolver(Solver):
                 "solver='paper' runs in one process; start it without torchrun."
             )
 
-    def sweep(self, state: State, drawn: Drawn | None = None) -> State:
+    def sweep(self, state: State, drawn: Drawn = EVERYTHING) -> State:
         """One gradient step on every C, one on W, then FISTA on every U."""
         device, weights, began = self.device, state.weights, time.perf_counter()
         comes_last = [c.updated_after_labels for c in device.problem.contexts]

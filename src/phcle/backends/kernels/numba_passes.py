@@ -118,14 +118,6 @@ def line(x: Any, slope: Any, step: Any, mass: Any, value: Any) -> None:
 
 
 @compiled
-def bend(sigmoid: Any, slope: Any) -> None:
-    """Multiply the slope by σ(1 − σ), in place."""
-    for i in range(slope.shape[0]):
-        for j in range(slope.shape[1]):
-            slope[i, j] *= sigmoid[i, j] * (ONE - sigmoid[i, j])
-
-
-@compiled
 def _dot(a: Any, b: Any) -> Any:
     total = a.dtype.type(0)
     for k in range(a.size):
