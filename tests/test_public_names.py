@@ -88,7 +88,7 @@ def test_a_file_uses_public_names_alone(file):
         ("import numpy.linalg", False),
         ("monkeypatch.setattr('os.fsync', fail)", False),
         ("import phcle.model", True),
-        ("from phcle import solver", True),
+        ("from phcle import model", True),
         ("from phcle.cli.app import app", True),
         ("from phcle.explorer import pages", True),
         ("from phcle.embedding.storage import load", True),
