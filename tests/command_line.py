@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
+from types import SimpleNamespace
 
+import pytest
 from typer.testing import CliRunner
 
+from phcle.cli import main
 from phcle.cli.app import app
 
 __all__ = ["app", "call", "live_formulas"]
@@ -13,9 +17,15 @@ __all__ = ["app", "call", "live_formulas"]
 
 def call(*arguments, code=0):
     """Call `phcle` with these words; the exit code must be as expected."""
-    result = CliRunner().invoke(app, [str(x) for x in arguments])
-    assert result.exit_code == code, result.output
-    return result
+    with CliRunner().isolation() as streams:
+        with pytest.raises(SystemExit) as end:
+            main([str(x) for x in arguments])
+        sys.stdout.flush()
+        texts = [x.getvalue().decode().replace("\r\n", "\n") for x in streams]
+    stdout, stderr, output = texts
+    ended = end.value.code
+    assert ended == code, output
+    return SimpleNamespace(stdout=stdout, stderr=stderr, output=output, exit_code=ended)
 
 
 def live_formulas(cells):

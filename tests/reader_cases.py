@@ -369,10 +369,13 @@ def fit_command() -> tuple[Any, Any]:
 
 
 def read_config(path: Path) -> Any:
-    """Options as `phcle fit --config` takes them, up to the work itself."""
+    """Options as `phcle --config FILE fit` takes them, up to the work itself."""
+    from phcle.cli.options import options_in
+
     parent, command = fit_command()
+    given = {"default_map": options_in(path, "fit", parent.command.commands)}
     try:
-        with command.make_context("fit", ["--config", str(path)], parent=parent) as own:
+        with command.make_context("fit", [], parent=parent, **given) as own:
             return dict(own.params)
     except Exception as error:
         if not hasattr(error, "format_message"):

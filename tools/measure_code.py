@@ -52,9 +52,7 @@ except SystemExit as end:
 EXPLORER = """
 from fastapi.testclient import TestClient
 from phcle import load
-from phcle.explorer.app import make_app
-from phcle.explorer.security import Rules
-from phcle.explorer.workspace import Opened, Workspace
+from phcle.atlas import Opened, Rules, Workspace, make_app
 workspace = Workspace(Opened(load(out), "mammals"))
 client = TestClient(make_app(workspace, Rules(frozenset({"testserver"}))))
 """
@@ -66,7 +64,7 @@ USES = {
     "phcle complete": ("", COMMAND.format(words='("complete", str(out))')),
     "page of a label": (
         EXPLORER,
-        'assert client.get("/label", params={"label": label}).status_code == 200',
+        'assert client.get("/api/label", params={"label": label}).status_code == 200',
     ),
 }
 """What is made ready, and the use itself. The second one makes the file of the rest."""

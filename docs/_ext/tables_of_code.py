@@ -40,22 +40,15 @@ class Commands(SphinxDirective):
 
 def _command(name: str, command: Any) -> str:
     """Format a command as Markdown."""
-    about = inspect.cleandoc(command.help or "")
+    about, _, example = inspect.cleandoc(command.help or "").partition("Example: ")
     rows = [
         f"| {', '.join(f'`{flag}`' for flag in _handles(p))} | {_cell(_help(p))} |"
         for p in command.params
-        if p.name != "help" and not getattr(p, "hidden", False)
+        if p.name not in ("help", "help_all")
     ]
     lines = [f"## phcle {name}", about, "| argument or flag | meaning |\n| - | - |"]
     text = "\n\n".join(lines) + "\n" + "\n".join(rows)
-    examples = [
-        line.strip()
-        for line in (command.epilog or "").splitlines()
-        if line.strip() and not line.strip().startswith("[bold]")
-    ]
-    if examples:
-        text += "\n\n```sh\n" + "\n".join(examples) + "\n```"
-    return text
+    return f"{text}\n\n```sh\n{example}\n```"
 
 
 def _handles(parameter: Any) -> list[str]:

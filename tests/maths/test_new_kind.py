@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 from conftest import make_backend
@@ -16,7 +13,6 @@ from phcle import PHCLE, RelationalContext, fold_in, load
 from phcle.contexts.kinds import FITTED_KINDS
 from phcle.model.problem import DeviceProblem
 
-ROOT = Path(__file__).parents[2]
 TREE = [
     *((label, "felid") for label in ("cat", "lion", "lynx")),
     *((label, "canid") for label in ("dog", "wolf")),
@@ -85,22 +81,3 @@ def test_terms_of_the_new_kind_agree_with_its_plain_loss(contexts, rng):
     assert value == pytest.approx(loss)
 
 
-def test_the_walk_through_quotes_the_new_kind():
-    page = (ROOT / "docs" / "contributing.md").read_text()
-    code = "".join(path.read_text() for path in (ROOT / "tests/votes").glob("*.py"))
-    quoted = re.findall(
-        r"<!-- not run: part of tests/votes -->\n+```python\n(.*?)```", page, re.S
-    )
-    assert len(quoted) >= 3
-    for line in "".join(quoted).splitlines():
-        assert line.strip() in ("", "...") or line in code, line
-
-
-def test_a_report_draws_the_weights_of_a_new_kind(contexts):
-    pytest.importorskip("matplotlib", reason="Matplotlib is not installed")
-    from phcle.report.figures import weights_figure
-
-    kinds = ("relational", "descriptive", "votes")
-    shown = [{"name": kind, "weight": 1.0, "kind": kind} for kind in kinds]
-    bars = weights_figure(shown).axes[0].patches
-    assert len({(bar.get_facecolor(), bar.get_hatch()) for bar in bars}) == 3

@@ -1,14 +1,13 @@
-"""The command line: a few lines per command around the library.
+"""The command line: a command is its signature, its help with an example, and a call.
 
-A file holds one command and has its name (`fit.py`, `export.py`), or a few that belong
-together (`query_commands.py`). The answers of commands are dataclasses of
-`phcle.answers`, which `output.py` prints as JSON or as tables.
-`errors_and_signals.py` turns errors into one line and an exit code.
+Commands that belong together share a file. `app.py` lists them, `options.py` has the
+options that several of them take, `output.py` prints and writes their answers, and
+`run.py` turns errors and signals into messages and exit codes.
 
 Commands import slow libraries when they run, so that `--help` is quick. This package
 may import any other; none imports it.
 """
 
-from phcle.cli.app import main
+from phcle.cli.run import main
 
 __all__ = ["main"]

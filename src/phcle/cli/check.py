@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
 import typer
 
-from phcle.cli.command_style import have, want
-from phcle.cli.flags import (
-    Json,
-    SynonymsFile,
-    reading_flags,
-    reading_of,
-    with_flags,
-)
-from phcle.cli.output import check_can_write, show_line, show_match, show_table
+from phcle.cli import options, output
+from phcle.cli.options import have, option
 
 if TYPE_CHECKING:
     from phcle.tables.check import CheckedFile, CheckedFiles
@@ -35,49 +27,46 @@ MANY_SHARED_WORDS = 0.3
 """Share of labels with a common word from which their words are worth a context."""
 
 
-@with_flags(*reading_flags())
 def check(
-    files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILES|FOLDER", help="Files, or a folder with files."),
-    ],
-    match: Annotated[
-        str,
-        have(
-            "safe|exact",
-            "Join labels that differ in case, spaces or Unicode form, or none.",
-        ),
-    ] = "safe",
-    synonyms: SynonymsFile = None,
-    write_synonyms: Annotated[
-        Path | None,
-        want(
-            "FILE.csv",
-            "Write labels that may be other spellings to this file. Delete the "
-            "lines that are wrong, and give it to fit as --synonyms.",
-        ),
-    ] = None,
-    as_json: Json = False,
-    **given: Any,
+    context: typer.Context,
+    files: list[Path] = typer.Argument(
+        ..., metavar="FILES|FOLDER", help="Files, or a folder with files."
+    ),
+    match: str = have(
+        "safe", "safe|exact", "Join labels that differ in case, spaces or Unicode form."
+    ),
+    synonyms: options.Synonyms = None,
+    write_synonyms: Path | None = option(
+        None,
+        "FILE.csv",
+        "Write labels that may be other spellings to this file. Delete the lines that "
+        "are wrong, and give it to fit as --synonyms.",
+    ),
+    encoding: options.Encoding = None,
+    delimiter: options.Delimiter = None,
+    na: options.UnknownTexts = None,
+    keep_na: options.KeepMarkers = False,
+    read: options.ReadAs = None,
+    repeats: options.Repeats = "mean",
+    as_json: options.Json = False,
+    help_all: options.HelpAll = False,
 ) -> None:
     """Look at files before a fit: what they are, what is wrong, how they overlap.
 
     The last line is the fit command to run next. The exit code is 2 if anything must be
     repaired before.
+
+    Example: phcle check my_folder
     """
     from phcle.tables.check import check_files
 
     if write_synonyms is not None:
-        check_can_write(write_synonyms, files)
-    found = check_files(
-        *files, reading=reading_of(given), match=match, synonyms=synonyms
-    )
+        output.check_can_write(write_synonyms, files)
+    reading = options.reading_of(context.params)
+    found = check_files(*files, reading=reading, match=match, synonyms=synonyms)
     if write_synonyms is not None and found.match.suggestions:
         found = _with_synonyms(found, write_synonyms)
-    if as_json:
-        typer.echo(json.dumps(found.to_dict(), indent=2))
-    else:
-        _show(found)
+    output.show(found.to_dict(), lambda _: _show(found), as_json=as_json)
     if found.command is None:
         raise typer.Exit(2)
 
@@ -96,54 +85,51 @@ def _with_synonyms(found: CheckedFiles, path: Path) -> CheckedFiles:
 
 
 def _show(found: CheckedFiles) -> None:
-    show_table(
+    output.show_table(
         ("file", "taken as", "rows", "labels", "encoding", "delimiter"),
-        (
-            (
-                file.path.name,
-                file.kind or "?",
-                _number(file.summary.n_rows if file.summary else None),
-                _number(file.labels),
-                (file.summary.encoding if file.summary else None) or "",
-                _delimiter(file),
-            )
-            for file in found.files
-        ),
+        [_row(file) for file in found.files],
     )
     for file in found.files:
-        show_line(f"{file.path.name}: {file.why or 'could not be read'}")
-        for remark in file.summary.remarks if file.summary else ():
-            show_line(f"  {remark}")
-        for cell in file.summary.odd_cells[:MANY_ODD] if file.summary else ():
-            show_line(f"  odd: {cell}")
-        n_more = len(file.summary.odd_cells) - MANY_ODD if file.summary else 0
+        output.show_line(f"{file.path.name}: {file.why or 'could not be read'}")
+        if file.summary is None:
+            continue
+        for remark in file.summary.remarks:
+            output.show_line(f"  {remark}")
+        for cell in file.summary.odd_cells[:MANY_ODD]:
+            output.show_line(f"  odd: {cell}")
+        n_more = len(file.summary.odd_cells) - MANY_ODD
         if n_more > 0:
-            show_line(f"  odd: and {n_more:,} more (--json lists them)")
+            output.show_line(f"  odd: and {n_more:,} more (--json lists them)")
     if found.ignored:
-        names = ", ".join(path.name for path in found.ignored)
-        show_line(f"ignored: {names}")
+        output.show_line(f"ignored: {', '.join(path.name for path in found.ignored)}")
     for file in found.files:
         if file.summary is not None and file.summary.columns:
             _show_columns(file.summary, file.labels)
     _show_shared(found)
-    show_match(found.match, show_line)
+    output.show_match(found.match, output.show_line)
     _show_next(found)
+
+
+def _row(file: CheckedFile) -> tuple[str, ...]:
+    """What a file is, for the first table."""
+    from phcle.tables.reader import DELIMITERS
+
+    start, labels = (file.path.name, file.kind or "?"), _number(file.labels)
+    if file.summary is None:
+        return *start, "", labels, "", ""
+    sign = file.summary.delimiter
+    shown = "" if sign is None else DELIMITERS.get(sign, repr(sign))
+    rows = _number(file.summary.n_rows)
+    return *start, rows, labels, file.summary.encoding or "", shown
 
 
 def _number(n: int | None) -> str:
     return f"{n:,}" if n else ""
 
 
-def _delimiter(file: CheckedFile) -> str:
-    from phcle.tables.reader import DELIMITERS
-
-    sign = file.summary.delimiter if file.summary else None
-    return "" if sign is None else DELIMITERS.get(sign, repr(sign))
-
-
 def _show_columns(file: FileSummary, n_labels: int) -> None:
-    show_line(f"Columns of {file.path.name}:")
-    show_table(
+    output.show_line(f"Columns of {file.path.name}:")
+    output.show_table(
         ("column", "holds", "known", "such as"),
         (
             (
@@ -162,8 +148,8 @@ def _show_shared(found: CheckedFiles) -> None:
     names = list(found.shared)
     if not 1 < len(names) <= MANY_FILES:
         return
-    show_line("Labels that files share:")
-    show_table(
+    output.show_line("Labels that files share:")
+    output.show_table(
         ("labels of", *names),
         (
             (one, *(_number(found.shared[one][other]) or "none" for other in names))
@@ -174,15 +160,15 @@ def _show_shared(found: CheckedFiles) -> None:
 
 def _show_next(found: CheckedFiles) -> None:
     for fault in found.faults:
-        show_line(fault)
+        output.show_line(fault)
     if found.command is None:
         n = len(found.faults)
-        show_line(f"{n} fault{'' if n == 1 else 's'} to repair before a fit.")
+        output.show_line(f"{n} fault{'' if n == 1 else 's'} to repair before a fit.")
         return
     if found.shared_words > MANY_SHARED_WORDS:
-        show_line(
+        output.show_line(
             f"{found.shared_words:.0%} of the labels share a word with another label: "
             "--label-words adds their words as a context."
         )
-    show_line("Run next:")
-    show_line(f"  {found.command}")
+    output.show_line("Run next:")
+    output.show_line(f"  {found.command}")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from phcle.cli.command_style import have, tuning, want
-from phcle.cli.flags import EmbeddingFile, Json
-from phcle.cli.output import progress_bar, show, show_line, show_table
-from phcle.files.atomic import make_folder
+from phcle.cli import options, output
+from phcle.cli.options import Several, flag, have, option
+from phcle.errors import OptionError, check_choice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,8 +17,7 @@ if TYPE_CHECKING:
     from phcle.answers import CompletionSkill, ContextHelp, Evaluation
 
 
-RULES = ("usual", "family", "rows")
-SKILL = ("column", "cells", "score", "PHCLE", *RULES, "PHCLE is")
+SKILL = ("column", "cells", "score", "PHCLE", "usual", "family", "rows", "PHCLE is")
 """Titles of the table of `--complete`."""
 
 COLUMNS = {
@@ -40,121 +36,105 @@ BALANCED = {
 
 
 def evaluate(
-    file: EmbeddingFile,
-    features: Annotated[
-        Path | None,
-        have(
-            "FOLDER|FILE",
-            "Image features: features.npz, or X.npy and labels.csv; a "
-            "split.json beside it gives the classes to test on.",
-        ),
-    ] = None,
-    contexts: Annotated[
-        bool,
-        want(
-            None,
-            "Instead of images: how well hidden cells of the tables are "
-            "predicted without each context.",
-            "--contexts",
-        ),
-    ] = False,
-    complete: Annotated[
-        bool,
-        want(
-            None,
-            "Instead of images: how well the fit predicted known cells of every "
-            "column without seeing them, beside simple rules.",
-            "--complete",
-        ),
-    ] = False,
-    classifiers: Annotated[
-        list[str] | None,
-        tuning(
-            "eszsl|conse|sje",
-            "Give it several times for several; by default all.",
-            "--classifier",
-        ),
-    ] = None,
-    splits: Annotated[
-        int | None,
-        tuning(
-            "N", "Random class splits; by default split.json, or 10 without it.", min=1
-        ),
-    ] = None,
-    generalised: Annotated[
-        bool, want(None, "Answers among seen classes too.", "--generalised")
-    ] = False,
-    out: Annotated[
-        Path | None,
-        want("FOLDER", "Where to write evaluation.md, .csv and .json."),
-    ] = None,
-    as_json: Json = False,
+    file: options.EmbeddingFile,
+    features: Path | None = have(
+        None,
+        "FOLDER|FILE",
+        "Image features: features.npz, or X.npy and labels.csv; a split.json beside it "
+        "gives the classes to test on.",
+    ),
+    contexts: bool = flag("Which context helps to predict others.", "--contexts"),
+    complete: bool = flag("How well hidden cells are predicted.", "--complete"),
+    classifiers: Several = option(
+        None, "eszsl|conse|sje", "Default: all; may be repeated.", "--classifier"
+    ),
+    splits: int | None = option(
+        None, "N", "Random class splits; default: split.json, or else 10.", min=1
+    ),
+    generalised: bool = flag("Answers among seen classes too.", "--generalised"),
+    out: options.AnswersFile = None,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
 ) -> None:
-    """Test an embedding by zero-shot classification of your own images.
+    """Test an embedding on your own images, or on the cells of its tables.
 
-    The options of the classifiers are chosen on validation classes among the seen ones.
-    With --contexts it is tested whether each context helps to predict hidden cells of
-    tables. With --complete it says how well the cells of every column are predicted.
+    Images are classified without having seen their classes; the options of the
+    classifiers are chosen on other classes. --contexts and --complete say how well
+    cells are predicted that the fit hid, with and without each context.
+
+    Example: phcle evaluate labels.phcle --complete
     """
-    from phcle.errors import OptionError
+    from phcle.embedding import load
 
     if [contexts, complete, features is not None].count(True) != 1:
         raise OptionError("give one of --features FOLDER, --contexts and --complete.")
-    if contexts:
-        show(_context_help(file), _show_help, as_json=as_json)
-    elif features is None:
-        show(_completion_skill(file), _show_skill, as_json=as_json)
-    else:
-        answer = _evaluation(
-            file, features, classifiers, splits, generalised=generalised
-        )
-        if out is not None:
-            _write(answer, out)
-        show(answer, _show, as_json=as_json)
-
-
-def _context_help(file: Path) -> ContextHelp:
-    from phcle.embedding import load
-    from phcle.model.help import context_help
-
+    output.check_answers_file(out, [file, features])
     embedding = load(file)
-    with progress_bar("leaving out contexts") as progress:
-        return replace(context_help(embedding, progress=progress), file=str(file))
+    if contexts:
+        from phcle.model.help import context_help
 
+        with output.progress_bar("leaving out contexts", quiet=quiet) as progress:
+            helped = context_help(embedding, progress=progress)
+        helped, rows = replace(helped, file=str(file)), _rows(helped.contexts)
+        output.show(helped, _show_help, as_json=as_json, out=out, rows=rows)
+    elif features is None:
+        from phcle.embedding.skill import completion_skill
 
-def _completion_skill(file: Path) -> CompletionSkill:
-    from phcle.embedding import load
-    from phcle.embedding.skill import completion_skill
+        skill = replace(completion_skill(embedding), file=str(file))
+        rows = _rows(skill.columns)
+        output.show(skill, _show_skill, as_json=as_json, out=out, rows=rows)
+    else:
+        from phcle.answers import Evaluation
+        from phcle.images import SEARCHES, user_task
+        from phcle.images import evaluate as score
 
-    return replace(completion_skill(load(file)), file=str(file))
-
-
-def _show_skill(answer: CompletionSkill) -> None:
-    show_line(answer.summary)
-    if answer.columns:
-        show_table(
-            SKILL,
-            [
-                (
-                    row.column,
-                    f"{row.cells:,}",
-                    row.measure.removeprefix("share "),
-                    *(_number(x, ".2f") for x in (row.score, row.usual, row.family)),
-                    _number(row.whole_rows, ".0%"),
-                    row.verdict,
-                )
-                for row in answer.columns
-            ],
+        for name in classifiers or ():
+            check_choice("--classifier", name, SEARCHES)
+        found = user_task(embedding, features, splits)
+        with output.progress_bar(
+            "evaluating", "fits of classifiers", quiet=quiet
+        ) as progress:
+            frame = score(
+                {"": embedding},
+                classifiers or list(SEARCHES),
+                found.tasks,
+                generalised=generalised,
+                progress=progress,
+            )
+        task = found.tasks[0]
+        answer = Evaluation(
+            file=str(file),
+            features=str(features),
+            images=len(task.y),
+            seen=len(task.seen),
+            unseen=len(task.unseen),
+            splits=len(found.tasks),
+            source=found.source,
+            left_out=tuple(found.left_out),
+            chance=1 / len(task.unseen),
+            classifiers=tuple(_means(frame)),
         )
-        show_line("right: share that is right; usual: mean or most common value.")
-        show_line(
-            "rows: gaps in labels without any value in the table; whole hidden rows "
-            "have this weight in all scores (50% if there are no gaps)."
-        )
-    for row in answer.columns:
-        if row.verdict != "better":
-            how = "better" if row.verdict == "worse" else "as good"
-            show_line(f"{row.column}: a simple rule is {how}: {row.best_rule}")
+        rows = _rows(answer.classifiers)
+        output.show(answer, _show, as_json=as_json, out=out, rows=rows)
+
+
+def _rows(answers: Sequence[Any]) -> Iterator[Sequence[object]]:
+    """Answers as a table; what is no single value is left out."""
+    from phcle.answers import as_json
+
+    told = [as_json(each) for each in answers]
+    titles = [x for x, y in told[0].items() if not isinstance(y, dict)] if told else []
+    yield titles
+    yield from ([each[title] for title in titles] for each in told)
+
+
+def _means(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Means over the splits, by classifier."""
+    for classifier, part in frame.groupby("classifier", sort=False):
+        means = {x: float(part[x].mean()) for x in COLUMNS | BALANCED if x in part}
+        spread = float(part["accuracy"].std(ddof=1)) if len(part) > 1 else None
+        own = {"accuracy": means.pop("accuracy"), "spread": spread}
+        yield {"classifier": str(classifier), **own, **means}
 
 
 def _number(value: float | None, form: str) -> str:
@@ -162,9 +142,9 @@ def _number(value: float | None, form: str) -> str:
 
 
 def _show_help(answer: ContextHelp) -> None:
-    show_line(answer.reason)
+    output.show_line(answer.reason)
     if answer.contexts:
-        show_table(
+        output.show_table(
             ("left out", "others without it", "with it", "±", "verdict"),
             [
                 (
@@ -178,117 +158,56 @@ def _show_help(answer: ContextHelp) -> None:
             ],
         )
     for row in answer.contexts:
-        show_line(row.words)
+        output.show_line(row.words)
 
 
-def _evaluation(
-    file: Path,
-    features: Path,
-    classifiers: list[str] | None,
-    splits: int | None,
-    *,
-    generalised: bool,
-) -> Evaluation:
-    from phcle.answers import Evaluation
-    from phcle.embedding import load
-    from phcle.errors import check_choice
-    from phcle.images import SEARCHES, user_task
-    from phcle.images import evaluate as score
-
-    for name in classifiers or ():
-        check_choice("--classifier", name, SEARCHES)
-    embedding = load(file)
-    found = user_task(embedding, features, splits)
-    with progress_bar("evaluating", "fits of classifiers") as progress:
-        frame = score(
-            {"": embedding},
-            classifiers or list(SEARCHES),
-            found.tasks,
-            generalised=generalised,
-            progress=progress,
+def _show_skill(answer: CompletionSkill) -> None:
+    output.show_line(answer.summary)
+    if answer.columns:
+        output.show_table(
+            SKILL,
+            [
+                (
+                    row.column,
+                    f"{row.cells:,}",
+                    row.measure.removeprefix("share "),
+                    *(_number(x, ".2f") for x in (row.score, row.usual, row.family)),
+                    _number(row.whole_rows, ".0%"),
+                    row.verdict,
+                )
+                for row in answer.columns
+            ],
         )
-    task = found.tasks[0]
-    return Evaluation(
-        file=str(file),
-        features=str(features),
-        images=len(task.y),
-        seen=len(task.seen),
-        unseen=len(task.unseen),
-        splits=len(found.tasks),
-        source=found.source,
-        left_out=tuple(found.left_out),
-        chance=1 / len(task.unseen),
-        classifiers=tuple(_rows(frame)),
-    )
-
-
-def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Means over the splits, by classifier."""
-    rows = []
-    for classifier, part in frame.groupby("classifier", sort=False):
-        accuracies = part["accuracy"]
-        row = {
-            "classifier": str(classifier),
-            "accuracy": float(accuracies.mean()),
-            "spread": float(accuracies.std(ddof=1)) if len(part) > 1 else None,
-        }
-        for key in COLUMNS | BALANCED:
-            if key in part and key not in row:
-                row[key] = float(part[key].mean())
-        rows.append(row)
-    return rows
-
-
-def _write(answer: Evaluation, out: Path) -> None:
-    """Write the answer as Markdown, CSV and JSON."""
-    from phcle import __version__
-    from phcle.report import write_table
-
-    make_folder(out)
-    rows = answer.classifiers
-    shown = _present(rows, COLUMNS | BALANCED)
-    table = {
-        "table": "evaluation",
-        "version": __version__,
-        "title": f"Zero-shot accuracy of {answer.file}",
-        "lead": [_lead(answer), "", f"Chance is {answer.chance:.1%}."],
-        "columns": {
-            "classifier": ("classifier",),
-            **{key: (title, ".1%") for key, title in shown.items()},
-        },
-        "rows": rows,
-        "caveats": ["options are chosen on validation classes among the seen ones"],
-    }
-    write_table(table, out / "evaluation")
-
-
-def _lead(answer: Evaluation) -> str:
-    return (
-        f"{answer.images:,} images, {answer.seen} seen and {answer.unseen} "
-        f"unseen classes; {answer.source}"
-    )
+        output.show_line(
+            "right: share that is right; usual: mean or most common value."
+        )
+        output.show_line(
+            "rows: gaps in labels without any value in the table; whole hidden rows "
+            "have this weight in all scores (50% if there are no gaps)."
+        )
+    for row in answer.columns:
+        if row.verdict != "better":
+            how = "better" if row.verdict == "worse" else "as good"
+            output.show_line(f"{row.column}: a simple rule is {how}: {row.best_rule}")
 
 
 def _show(answer: Evaluation) -> None:
-    typer.echo(_lead(answer))
+    output.show_line(
+        f"{answer.images:,} images, {answer.seen} seen and {answer.unseen} unseen "
+        f"classes; {answer.source}"
+    )
     rows = answer.classifiers
     _show_columns(rows, COLUMNS)
     if BALANCED.keys() <= rows[0].keys():
-        typer.echo("with a constant subtracted from the scores of seen classes:")
+        output.show_line("with a constant subtracted from the scores of seen classes:")
         _show_columns(rows, BALANCED)
-    typer.echo(f"chance: {answer.chance:.1%}")
-
-
-def _present(
-    rows: Sequence[Mapping[str, Any]], columns: dict[str, str]
-) -> dict[str, str]:
-    """The columns that the rows have."""
-    return {key: title for key, title in columns.items() if key in rows[0]}
+    output.show_line(f"chance: {answer.chance:.1%}")
 
 
 def _show_columns(rows: Sequence[Mapping[str, Any]], columns: dict[str, str]) -> None:
-    shown = _present(rows, columns)
-    show_table(
+    """A table of the columns that the rows have."""
+    shown = {key: title for key, title in columns.items() if key in rows[0]}
+    output.show_table(
         ("classifier", *shown.values()),
         [
             (row["classifier"], *(_number(row[key], ".1%") for key in shown))

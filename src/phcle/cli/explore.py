@@ -3,122 +3,100 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from phcle.cli.command_style import have, machine
-from phcle.cli.errors_and_signals import say
-from phcle.cli.flags import EmbeddingFile
-from phcle.cli.output import has_display, shows_progress
+from phcle.cli import options, output
+from phcle.cli.options import Several, flag, have, option
+from phcle.errors import FileError, OptionError
 
 if TYPE_CHECKING:
-    from phcle.explorer.opened_embedding import Opened
-    from phcle.explorer.workspace import Workspace
+    from phcle.atlas import Workspace
 
 
 def explore(
-    file: EmbeddingFile,
-    compare: Annotated[
-        Path | None,
-        have("FILE", "A second embedding to compare with."),
-    ] = None,
-    model: Annotated[
-        Path | None,
-        have("FILE", "A map that `phcle map` has written."),
-    ] = None,
-    network: Annotated[
-        str | None,
-        have("FOLDER|NAME", "The network that the map of pictures was learned with."),
-    ] = None,
-    port: Annotated[
-        int | None,
-        machine("N", "Port to listen on; 0 takes any free port.", min=0, max=65535),
-    ] = None,
-    host: Annotated[str, machine("ADDRESS", "Address to listen on.")] = "127.0.0.1",
-    public: Annotated[
-        bool,
-        machine(None, "Allow an address that other machines can reach.", "--public"),
-    ] = False,
-    token: Annotated[
-        str | None,
-        machine(
-            "SECRET",
-            "Secret that visitors must give; required with --public.",
-            envvar="PHCLE_TOKEN",
-        ),
-    ] = None,
-    name: Annotated[
-        list[str] | None,
-        machine(
-            "HOST", "A host name of this machine that visitors use; may be repeated."
-        ),
-    ] = None,
-    browser: Annotated[
-        bool, machine(None, "Open a browser.", "--browser/--no-browser")
-    ] = True,
+    file: options.EmbeddingFile,
+    compare: Path | None = have(None, "FILE", "A second embedding to compare with."),
+    model: Path | None = have(None, "FILE", "A map of understand --learn."),
+    network: str | None = option(
+        None, "FOLDER|NAME", "The network that the map was learned with, if moved."
+    ),
+    port: int | None = option(
+        None, "N", "Port to listen on; 0 takes any free port.", min=0, max=65535
+    ),
+    host: str = option("127.0.0.1", "ADDRESS", "Address to listen on."),
+    public: bool = flag("Allow an address that others can reach.", "--public"),
+    token: str | None = option(
+        None, "SECRET", "What visitors of --public must give.", envvar="PHCLE_TOKEN"
+    ),
+    name: Several = option(
+        None, "HOST", "A host name that visitors use; may be repeated."
+    ),
+    browser: bool = option(True, None, "Open a browser.", "--browser/--no-browser"),
+    quiet: options.Quiet = False,
 ) -> None:
     """Show and search an embedding in the browser, until Ctrl-C.
 
     The pages load nothing from other machines. The first start computes neighbours and
     a map, and stores them in LABELS.phcle.explorer for the next one.
-    """
-    from phcle.explorer.server import address_of, bind, check_extra, serve
 
-    check_extra()
-    from phcle.explorer.app import make_app
-    from phcle.explorer.security import Rules
+    Example: phcle explore labels.phcle
+    """
+    from phcle import atlas
+
+    atlas.check_extra()
 
     # Check the address before loading anything.
-    Rules.for_address(host, port or 0, public=public, token=token)
-    with bind(host, port) as listening:
+    atlas.Rules.for_address(host, port or 0, public=public, token=token)
+    with atlas.bind(host, port) as listening:
         taken = listening.getsockname()[1]
-        rules = Rules.for_address(
+        rules = atlas.Rules.for_address(
             host, taken, public=public, token=token, names=name or ()
         )
-        app = make_app(_workspace(file, compare, model, network), rules)
-        address = address_of(listening, host, token=token, names=name or ())
+        workspace = _workspace(file, compare, model, network, quiet=quiet)
+        app = atlas.make_app(workspace, rules)
+        address = atlas.address_of(listening, host, token=token, names=name or ())
 
         def started() -> None:
             typer.echo(f"exploring {file} at {address}  (Ctrl-C stops it)")
-            if browser and not public and has_display():
-                import webbrowser
+            if browser and not public:
+                output.open_browser(address)
 
-                webbrowser.open(address)
-
-        serve(app, listening, started=started)
+        atlas.serve(app, listening, started=started)
 
 
 def _workspace(
-    file: Path, compare: Path | None, model: Path | None, network: str | None
+    file: Path,
+    compare: Path | None,
+    model: Path | None,
+    network: str | None,
+    *,
+    quiet: bool,
 ) -> Workspace:
     """Load the files that were given."""
-    from phcle.errors import FileError, OptionError
-    from phcle.explorer.workspace import Workspace
+    from phcle.atlas import Opened, Pictures, Second, Workspace
+    from phcle.embedding import load
 
-    opened = _opened(file)
-    if len(opened.embedding) < 2:
+    def opened(path: Path) -> Opened:
+        tell = (
+            output.say if output.shows_progress(quiet=quiet) else lambda message: None
+        )
+        return Opened(load(path), path.stem, path, output.say, tell)
+
+    one = opened(file)
+    if len(one.embedding) < 2:
         raise FileError(f"{file}: has one label; the explorer needs two or more.")
-    other = None if compare is None else _opened(compare)
+    second = None if compare is None else Second(one, opened(compare))
     if model is None:
         if network is not None:
             raise OptionError("--network needs a map of pictures: give --model too.")
-        return Workspace(opened, other)
+        return Workspace(one, second)
     from phcle.cli.pictures import network_of
     from phcle.images import load_map
 
     image_map = load_map(model)
     if image_map.network is None:  # it was learned from features
-        return Workspace(opened, other, image_map)
-    return Workspace(
-        opened, other, image_map, lambda: network_of(image_map, model, network)
-    )
-
-
-def _opened(file: Path) -> Opened:
-    """Load an embedding; on a terminal, the stages of its background work are shown."""
-    from phcle.embedding import load
-    from phcle.explorer.opened_embedding import Opened
-
-    tell_progress = say if shows_progress() else lambda message: None
-    return Opened(load(file), file.stem, file, say, tell_progress)
+        return Workspace(one, second, Pictures(image_map))
+    seeing = Pictures(image_map, lambda: network_of(image_map, model, network))
+    return Workspace(one, second, seeing)

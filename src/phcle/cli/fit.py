@@ -1,162 +1,146 @@
-"""Learn an embedding from files."""
+"""Learn an embedding from files, and add labels to one."""
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from phcle.cli.command_style import everywhere, have, machine, tuning
-from phcle.cli.errors_and_signals import say
-from phcle.cli.flags import (
-    Json,
-    LabelWords,
-    NamesFile,
-    OutFile,
-    SynonymsFile,
-    context_files,
-    context_flags,
-    model_flags,
-    model_options,
-    reading_flags,
-    reading_of,
-    with_flags,
-)
-from phcle.cli.output import (
-    check_can_write,
-    say_what_was_read,
-    show,
-    show_match,
-    show_next,
-    show_summary,
-    show_written,
-)
+from phcle.cli import options, output
+from phcle.cli.options import Several, flag, option, rare
 from phcle.errors import FileFaults, OptionError
-from phcle.options import check_options
+from phcle.options import OPTIONS, check_options
 
 if TYPE_CHECKING:
     from phcle import PHCLE
+    from phcle.answers import Nearest
     from phcle.embedding import LabelEmbedding
     from phcle.tables.folders import GuessedFiles
     from phcle.tables.reader import Reading
 
+KNOWN = {each.name: each for each in OPTIONS}
+FREQUENT = ("dim", "weights", "completion", "choose", "match", "device")
+"""Options of the model that have a flag, beside the seed; --set takes all of them."""
 
-@with_flags(*context_flags(), *reading_flags(), *model_flags())
+TRUTH = {"true": True, "yes": True, "false": False, "no": False}
+
+SHOWN_LABELS, SHOWN_NEIGHBOURS = 5, 5
+"""Of the labels that `add` has added."""
+
+
 def fit(
-    out: OutFile,
-    data: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="FILES|FOLDER",
-            help="Files whose kind is guessed, as check does.",
-        ),
-    ] = None,
-    labels: Annotated[
-        Path | None,
-        have("FILE", "Embed only the labels in this file, one per line."),
-    ] = None,
-    names: NamesFile = None,
-    label_words: LabelWords = False,
-    synonyms: SynonymsFile = None,
-    hierarchy_kind: Annotated[
-        str,
-        tuning("ancestors|path", "How a taxonomy relates its labels."),
-    ] = "ancestors",
-    role: Annotated[
-        str,
-        tuning(
-            "counts|family|both|auto",
-            "What a taxonomy becomes: counts to predict, families whose labels "
-            "are pulled together, or both.",
-        ),
-    ] = "auto",
-    reader: Annotated[
-        list[str] | None,
-        tuning(
-            "MODULE:CLASS",
-            "An estimator of scikit-learn's kind that predicts gaps beside the "
-            "package's own, as far as it helps; may be repeated.",
-        ),
-    ] = None,
-    warm_start: Annotated[
-        Path | None,
-        machine(
-            "FILE", "Start from an earlier embedding of similar data: a faster refit."
-        ),
-    ] = None,
-    choose_again: Annotated[
-        bool,
-        machine(
-            None,
-            "With --warm-start: choose settings anew.",
-            "--choose-again",
-        ),
-    ] = False,
-    checkpoint: Annotated[
-        Path | None,
-        machine("FILE", "Save the running fit to this file; see --resume."),
-    ] = None,
-    resume: Annotated[
-        bool, machine(None, "Continue from the checkpoint.", "--resume")
-    ] = False,
-    checkpoint_every: Annotated[
-        float, machine("SECONDS", "Time between two checkpoints.")
-    ] = 300.0,
-    quiet: Annotated[
-        bool, everywhere(None, "Print only warnings and errors.", "--quiet")
-    ] = False,
-    as_json: Json = False,
-    **given: Any,
+    context: typer.Context,
+    out: options.OutFile,
+    data: list[Path] | None = typer.Argument(
+        None, metavar="FILES|FOLDER", help="Files whose kind is guessed, as check does."
+    ),
+    hierarchy: options.Hierarchy = None,
+    edges: options.Edges = None,
+    annotations: options.Annotations = None,
+    attributes: options.Attributes = None,
+    tags: options.Tags = None,
+    texts: options.Texts = None,
+    sentences: options.Sentences = None,
+    vectors: options.Vectors = None,
+    skos: options.Skos = None,
+    owl: options.Owl = None,
+    names: options.Names = None,
+    synonyms: options.Synonyms = None,
+    labels: Path | None = rare(None, "FILE", "Embed only the labels in this file."),
+    label_words: bool = rare(
+        False, None, "Use the words of the labels' names, too.", "--label-words"
+    ),
+    dim: str = option("auto", "N", "Length of a label's vector."),
+    completion: str = option("full", "HOW", "Predict gaps: full, fast or none."),
+    weights: str = option(
+        "equal", "HOW", "equal, auto, nie, or such as tree=1,looks=0.5."
+    ),
+    settings: Several = option(
+        None, "NAME=VALUE", "A rare option of the model, as in ridge=2.", "--set"
+    ),
+    choose: bool = rare(True, None, KNOWN["choose"].help),
+    match: str = rare("safe", "safe|exact", KNOWN["match"].help),
+    device: str = rare("auto", "auto|cpu|cuda", KNOWN["device"].help),
+    seed: int = rare(0, "N", KNOWN["random_state"].help),
+    hierarchy_kind: str = rare(
+        "ancestors", "ancestors|path", "How a taxonomy relates its labels."
+    ),
+    role: str = rare(
+        "auto",
+        "counts|family|both|auto",
+        "What a taxonomy becomes: counts to predict, families whose labels are pulled "
+        "together, or both.",
+    ),
+    reader: Several = rare(
+        None,
+        "MODULE:CLASS",
+        "An estimator of scikit-learn's kind that predicts gaps beside the package's "
+        "own, as far as it helps; may be repeated.",
+    ),
+    warm_start: Path | None = option(None, "FILE", "Start from an earlier embedding."),
+    choose_again: bool = rare(
+        False, None, "With --warm-start: choose settings anew.", "--choose-again"
+    ),
+    checkpoint: Path | None = option(
+        None, "FILE", "Save the running fit to this file."
+    ),
+    resume: bool = flag("Continue from the checkpoint.", "--resume"),
+    checkpoint_every: float = rare(300.0, "SECONDS", "Between two checkpoints."),
+    language: options.Language = "en",
+    encoding: options.Encoding = None,
+    delimiter: options.Delimiter = None,
+    na: options.UnknownTexts = None,
+    keep_na: options.KeepMarkers = False,
+    read: options.ReadAs = None,
+    repeats: options.Repeats = "mean",
+    quiet: bool = flag("Print only warnings and errors.", "--quiet"),
+    as_json: options.Json = False,
+    help_all: options.HelpAll = False,
 ) -> None:
-    """Learn one vector per label from any mix of files.
+    """Learn one vector per label from any mix of files; each is a context.
 
-    Every file is one context. It is named after the file; NAME=FILE gives another name.
-    Any file may lack any label. Every flag for files may be given several times. Tables
-    may be .csv, .tsv, .xlsx (book.xlsx#Sheet), .json, .jsonl or .parquet. Columns with
-    other titles are named behind the file: tree.csv:child=job,parent=sector.
+    NAME=FILE names one; columns stand behind a file: tree.csv:child=job,parent=sector.
 
-    What files without a flag are, is guessed. Phcle check shows how, and the flags.
+    Example: phcle fit --hierarchy tree.csv --attributes looks.csv --out labels.phcle
     """
     from phcle import PHCLE
     from phcle.backends.distributed import current_processes
-    from phcle.progress import counted_progress
     from phcle.tables.files import collect_files
 
+    given = context.params
     processes = current_processes()  # this one alone, or all that torchrun started
     quiet = quiet or processes.rank > 0
-    options = model_options(given, verbose=sys.stderr.isatty() and not quiet)
-    check_options(options)
+    model_options = _model_options(given, verbose=output.shows_progress(quiet=quiet))
     readers = _own_readers(reader or ())
-    reading = reading_of(given)
+    reading = options.reading_of(given)
     guessed = _guessed(data, reading)
-    files = [*guessed.files, *context_files(given, needed=not guessed.files)]
+    files = [*guessed.files, *options.files_of(given, needed=not guessed.files)]
     labels, names = labels or guessed.labels, names or guessed.names
     synonyms = synonyms or guessed.synonyms
-    check_can_write(out, [labels, names, synonyms, *(file.path for file in files)])
-    with counted_progress("reading files", enabled=options["verbose"]):
+    output.check_can_write(out, [labels, names, synonyms, *(x.path for x in files)])
+    with output.progress_bar("reading files", quiet=not model_options["verbose"]):
         contexts = collect_files(
             files,
             labels=labels,
             names=names,
             hierarchy_kind=hierarchy_kind,
             role=role,
-            language=given["language"],
+            language=language,
             label_words=label_words,
-            match=options["match"],
+            match=model_options["match"],
             synonyms=synonyms,
             reading=reading,
         ).whole()
     if not quiet:
-        say_what_was_read(contexts.summaries)
+        output.say_what_was_read(contexts.summaries)
     if contexts.match is not None and not (quiet or as_json):
-        show_match(contexts.match)
+        output.show_match(contexts.match)
     began = time.perf_counter()
-    model = PHCLE(**options)
+    model = PHCLE(**model_options)
     try:
         model.fit(
             contexts,
@@ -171,9 +155,9 @@ def fit(
         if processes.rank == 0:
             _save_last_sweep(model, out, checkpoint)
         raise
-    seconds = time.perf_counter() - began
     if processes.rank > 0:  # the first process writes and prints for all
         return
+    seconds = time.perf_counter() - began
     embedding = model.embedding_
     embedding.save(out)
     if as_json or not quiet:
@@ -182,10 +166,54 @@ def fit(
         summary = summarise(embedding)
         answer = {"file": str(out), **summary.to_dict(), "seconds": seconds}
         answer["match"] = model.match_.to_dict()
-        show(answer, lambda _: show_summary(summary, seconds), as_json=as_json)
+        output.show(
+            answer, lambda _: output.show_summary(summary, seconds), as_json=as_json
+        )
     if not (as_json or quiet):
-        show_written(out)
-        show_next(next_steps(embedding, out, embedding.labels[0]))
+        output.show_written(out)
+        output.show_next(next_steps(embedding, out, embedding.labels[0]))
+
+
+def _model_options(given: Mapping[str, Any], *, verbose: bool) -> dict[str, Any]:
+    """The options of the model, from its flags and --set."""
+    texts: dict[str, Any] = {name: given[name] for name in FREQUENT}
+    texts |= {"random_state": given["seed"], "verbose": verbose}
+    for text in given["settings"] or ():
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise OptionError(
+                f"--set must be NAME=VALUE, such as ridge=2. Got {text!r}; the names "
+                f"are {', '.join(KNOWN)}."
+            )
+        texts[name.strip().replace("-", "_")] = value.strip()
+    return check_options({name: _value(name, x) for name, x in texts.items()})
+
+
+def _value(name: str, text: Any) -> Any:
+    """The value of an option; what cannot be one is refused by the table of options."""
+    if not isinstance(text, str) or name not in KNOWN:
+        return text
+    if name == "weights" and "=" in text:
+        return _weights(text)
+    kind = KNOWN[name].kind
+    try:
+        return TRUTH.get(text.lower(), text) if kind is bool else kind(text)
+    except ValueError:
+        return text
+
+
+def _weights(text: str) -> dict[str, float]:
+    """A weight for each context, from `tree=1,looks=0.5`."""
+    weights: dict[str, float] = {}
+    for piece in text.split(","):
+        name, _, number = piece.rpartition("=")
+        try:
+            weights[name.strip()] = float(number)
+        except ValueError:
+            raise OptionError(
+                f"--weights must look like tree=1,looks=0.5. Got {piece!r} in it."
+            ) from None
+    return weights
 
 
 def _own_readers(given: Sequence[str]) -> dict[str, Any]:
@@ -217,6 +245,18 @@ def _guessed(data: Sequence[Path] | None, reading: Reading) -> GuessedFiles:
     return found
 
 
+def _save_last_sweep(model: PHCLE, out: Path, checkpoint: Path | None) -> None:
+    """After Ctrl-C: save the result of the last complete sweep."""
+    if checkpoint is not None and checkpoint.is_file():
+        output.say(f"{checkpoint} holds a whole sweep; --resume goes on from it.")
+    if hasattr(model, "embedding_"):
+        model.embedding_.save(out)
+        n_sweeps = len(model.history_) - 1
+        output.say(f"stopped; the state after sweep {n_sweeps} is written to {out}.")
+    else:
+        output.say("stopped before there was anything to keep; nothing is written.")
+
+
 def next_steps(embedding: LabelEmbedding, file: Path, label: str) -> list[list[str]]:
     """Suggest commands that work with an embedding.
 
@@ -243,20 +283,77 @@ def next_steps(embedding: LabelEmbedding, file: Path, label: str) -> list[list[s
     return [["phcle", *step] for step in steps]
 
 
-def _save_last_sweep(model: PHCLE, out: Path, checkpoint: Path | None) -> None:
-    """After Ctrl-C: save the result of the last complete sweep."""
-    if checkpoint is not None and checkpoint.is_file():
-        say(f"{checkpoint} holds a whole sweep; --resume goes on from it.")
-    if hasattr(model, "embedding_"):
-        model.embedding_.save(out)
-        n_sweeps = len(model.history_) - 1
-        say(f"stopped; the state after sweep {n_sweeps} is written to {out}.")
-    else:
-        say("stopped before there was anything to keep; nothing is written.")
-
-
 def _shortest_handle(embedding: LabelEmbedding, label: str) -> str:
     """The readable name if no other label has it, or else the id."""
     name = embedding.name_of(label)
     same = [x for x in embedding.labels if embedding.name_of(x).lower() == name.lower()]
     return name if same == [label] else label
+
+
+def add(
+    context: typer.Context,
+    file: options.EmbeddingFile,
+    out: options.OutFile,
+    hierarchy: options.Hierarchy = None,
+    edges: options.Edges = None,
+    annotations: options.Annotations = None,
+    attributes: options.Attributes = None,
+    tags: options.Tags = None,
+    texts: options.Texts = None,
+    sentences: options.Sentences = None,
+    vectors: options.Vectors = None,
+    skos: options.Skos = None,
+    owl: options.Owl = None,
+    names: options.Names = None,
+    synonyms: options.Synonyms = None,
+    language: options.Language = "en",
+    encoding: options.Encoding = None,
+    delimiter: options.Delimiter = None,
+    na: options.UnknownTexts = None,
+    keep_na: options.KeepMarkers = False,
+    read: options.ReadAs = None,
+    repeats: options.Repeats = "mean",
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
+    help_all: options.HelpAll = False,
+) -> None:
+    """Add new labels to an embedding without learning it again.
+
+    The files hold the new labels, and a taxonomy the new edges, whose parents may be
+    ids or names. A vocabulary may be a newer edition of the whole. A file belongs to
+    the context of its name, or to the only one of its kind; NAME=FILE says to which.
+
+    Example: phcle add labels.phcle --hierarchy new_edges.csv --out more.phcle
+    """
+    from phcle import fold_in
+    from phcle.embedding import load
+    from phcle.tables.new_labels import read_new_contexts
+
+    files = options.files_of(context.params)
+    output.check_can_write(out, [names, synonyms, *(new.path for new in files)])
+    embedding = load(file)
+    contexts = read_new_contexts(
+        embedding,
+        files,
+        names=names,
+        language=language,
+        synonyms=synonyms,
+        reading=options.reading_of(context.params),
+    )
+    if not quiet:
+        output.say_what_was_read(contexts.summaries)
+    if contexts.match is not None and not as_json:
+        output.show_match(contexts.match)
+    with output.progress_bar("adding labels", quiet=quiet):
+        new = fold_in(embedding, contexts, names=contexts.names)
+    whole = embedding.joined(new)
+    whole.save(out)
+    added = whole.neighbours(new.labels, SHOWN_NEIGHBOURS)
+    answer = {"file": str(out), "labels": len(whole), "added": added}
+    output.show(answer, lambda _: _show_added(out, len(whole), added), as_json=as_json)
+
+
+def _show_added(out: Path, n_labels: int, added: Sequence[Nearest]) -> None:
+    output.show_nearest(added[:SHOWN_LABELS])
+    output.show_written(f"{out}: {n_labels} labels, of which {len(added)} new")
+    output.show_next([["phcle", "describe", str(out), str(added[0].label)]])

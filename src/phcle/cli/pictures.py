@@ -4,160 +4,112 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
 import typer
 
-from phcle.cli.command_style import have, tuning, want
-from phcle.cli.flags import Count, EmbeddingFile, Json
-from phcle.cli.output import (
-    check_can_write,
-    progress_bar,
-    show,
-    show_each,
-    show_table,
-    show_written,
-)
+from phcle.cli import options, output
+from phcle.cli.options import have, option
 from phcle.errors import FileError, OptionError, some
 
 if TYPE_CHECKING:
     from phcle.answers import LearnedImageMap, UnderstoodPicture
+    from phcle.embedding import LabelEmbedding
     from phcle.images import FeatureNetwork, ImageData, ImageMap
 
 
-Network = Annotated[
-    str | None,
-    have(
-        "FOLDER|NAME",
-        "What makes features of photos: a folder that transformers' "
-        "save_pretrained wrote, or a name that it downloads.",
-        "--network",
+def understand(
+    file: options.EmbeddingFile,
+    pictures: list[Path] | None = typer.Argument(
+        None, metavar="PHOTO", help="Photos, or .npy files of features, one row each."
     ),
-]
-
-
-def map(
-    file: EmbeddingFile,
-    out: Annotated[Path, want("FILE", "Where to write the map.")],
-    features: Annotated[
-        Path | None,
-        have("FOLDER|FILE", "Image features: features.npz, or X.npy and labels.csv."),
-    ] = None,
-    photos: Annotated[
-        Path | None,
-        have("FOLDER", "Photos, in one sub-folder for each label."),
-    ] = None,
-    network: Network = None,
-    feature_ridge: Annotated[
-        float, tuning("NUMBER", "γ: keeps the map's weights small.")
-    ] = 100.0,
-    class_ridge: Annotated[
-        float, tuning("NUMBER", "λ: blurs what tells classes apart.")
-    ] = 0.1,
-    as_json: Json = False,
+    model: Path | None = have(None, "FILE", "A map that --learn has written."),
+    learn: Path | None = option(
+        None, "FILE", "Learn a map from --features or --photos, and write it here."
+    ),
+    features: Path | None = have(
+        None, "FOLDER|FILE", "Image features: features.npz, or X.npy and labels.csv."
+    ),
+    photos: Path | None = have(
+        None, "FOLDER", "Photos, in one sub-folder for each label."
+    ),
+    network: str | None = have(
+        None,
+        "FOLDER|NAME",
+        "What makes features of photos: a folder that transformers' save_pretrained "
+        "wrote, or a name that it downloads.",
+    ),
+    feature_ridge: float = option(
+        100.0, "NUMBER", "γ of --learn: keeps the map's weights small."
+    ),
+    class_ridge: float = option(
+        0.1, "NUMBER", "λ of --learn: blurs what tells classes apart."
+    ),
+    k: options.Count = 6,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
 ) -> None:
-    """Learn a map from features of pictures to the vectors of their labels.
+    """Describe pictures by related labels and attributes, whatever class they are of.
 
-    All pictures are learned from whose label the embedding knows, by id or by readable
-    name. The map then describes pictures of any class with `phcle understand`.
+    First learn a map from pictures whose labels the embedding knows, by id or by name:
+    phcle understand labels.phcle --learn pictures.map --features features.npz
+
+    Related labels are those that carry 80 % of the similarity of the nearest ones.
+
+    Example: phcle understand labels.phcle photo.npy --model pictures.map
     """
-    from phcle.answers import LearnedImageMap
     from phcle.embedding import load
-    from phcle.images import FeatureNetwork, ImageMap, match_classes
 
+    if learn is None:
+        if not pictures or model is None:
+            raise OptionError(
+                "give PHOTO and --model, a map of pictures, which --learn makes."
+            )
+        found = _understood(load(file), pictures, model, network, k, quiet=quiet)
+        output.show(found, _show_pictures, as_json=as_json)
+        return
+    if pictures or model is not None:
+        raise OptionError("--learn describes nothing; leave out PHOTO and --model.")
     if (features is None) == (photos is None) or (photos is None) != (network is None):
         raise OptionError(
             "give --features, or --photos together with --network, to learn from."
         )
-    check_can_write(out, [file, features])
+    output.check_can_write(learn, [file, features])
     embedding = load(file)
-    if network is not None and photos is not None:
-        opened = FeatureNetwork.open(network)
-        data = _photo_data(photos, opened)
-    else:
-        from phcle.images import load_feature_folder
+    data = _training_data(features, photos, network, quiet=quiet)
+    ridges = {"feature_ridge": feature_ridge, "class_ridge": class_ridge}
+    with output.progress_bar("learning the map", quiet=quiet):
+        answer = _learned(embedding, data, learn, network, ridges)
+    output.show(answer, _show_learned, as_json=as_json)
 
-        data = load_feature_folder(str(features))
-    labels, left_out = match_classes(embedding, data, fewest=2)
-    X, y = data.select(labels)
-    with progress_bar("learning the map"):
-        found = ImageMap.fit(
-            X,
-            [labels[name] for name in y.tolist()],
-            embedding,
-            feature_ridge=feature_ridge,
-            class_ridge=class_ridge,
-            network=None if network is None else {"name": network},
-        )
-    found.save(out)
-    answer = LearnedImageMap(
-        file=str(out),
-        images=found.n_images,
-        features=len(found.weights),
-        classes=len(found.classes),
-        left_out=left_out,
-        network=network,
+
+def _training_data(
+    features: Path | None, photos: Path | None, network: str | None, *, quiet: bool
+) -> ImageData:
+    """Features with labels: of a file, or of all photos below a folder."""
+    from phcle.images import (
+        PHOTO_ENDINGS,
+        FeatureNetwork,
+        ImageData,
+        load_feature_folder,
+        read_photo,
     )
-    show(answer, _show_map, as_json=as_json)
 
-
-def understand(
-    file: EmbeddingFile,
-    photos: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="PHOTO", help="Photos, or .npy files of features, one row each."
-        ),
-    ],
-    model: Annotated[Path, have("FILE", "A map that `phcle map` has written.")],
-    network: Network = None,
-    k: Count = 6,
-    as_json: Json = False,
-) -> None:
-    """Describe pictures by related labels and attributes, whatever class they are of.
-
-    Related labels are those that carry 80 % of the similarity of the nearest ones.
-    """
-    from phcle.answers import UnderstoodPicture
-    from phcle.embedding import load
-    from phcle.images import load_map
-
-    embedding, image_map = load(file), load_map(model)
-    image_map.check_belongs_to(embedding)
-    opened = None
-    if any(path.suffix.lower() != ".npy" for path in photos):
-        opened = network_of(image_map, model, network)
-    found: list[UnderstoodPicture] = []
-    with progress_bar("describing", "pictures") as progress:
-        for path in _counted(photos, progress):
-            rows = _features(path, opened)
-            for i, each in enumerate(image_map.understand(rows, embedding, k=k)):
-                title = str(path) if len(rows) == 1 else f"{path}, row {i}"
-                found.append(UnderstoodPicture(title, each.related, each.attributes))
-    show_each(found, _show_pictures, as_json=as_json)
-
-
-def _photo_data(folder: Path, network: FeatureNetwork) -> ImageData:
-    """Features of all photos below a folder; sub-folders are their labels."""
-    from phcle.images import PHOTO_ENDINGS, ImageData, read_photo
-
-    if not folder.is_dir():
-        raise FileError(f"{folder}: no such folder; --photos names a folder of photos.")
-    files = [
-        path
-        for path in sorted(folder.glob("*/*"))
-        if path.suffix.lower() in PHOTO_ENDINGS
-    ]
+    if photos is None or network is None:
+        return load_feature_folder(str(features))
+    opened = FeatureNetwork.open(network)
+    if not photos.is_dir():
+        raise FileError(f"{photos}: no such folder; --photos names a folder of photos.")
+    endings = PHOTO_ENDINGS
+    files = [x for x in sorted(photos.glob("*/*")) if x.suffix.lower() in endings]
     if not files:
         raise FileError(
-            f"{folder}: has no photos in sub-folders; put them into one sub-folder for "
+            f"{photos}: has no photos in sub-folders; put them into one sub-folder for "
             "each label, called like the label."
         )
-    with progress_bar("reading", "photos") as progress:
-        features = network.features(
-            read_photo(path) for path in _counted(files, progress)
-        )
-    return ImageData(folder.name, features, [path.parent.name for path in files])  # type: ignore[arg-type]
+    with output.progress_bar("reading", "photos", quiet=quiet) as progress:
+        rows = opened.features(read_photo(path) for path in _counted(files, progress))
+    return ImageData(photos.name, rows, [path.parent.name for path in files])  # type: ignore[arg-type]
 
 
 def _counted(
@@ -167,6 +119,67 @@ def _counted(
     for n_done, path in enumerate(files):
         progress(n_done, len(files))
         yield path
+
+
+def _learned(
+    embedding: LabelEmbedding,
+    data: ImageData,
+    out: Path,
+    network: str | None,
+    ridges: dict[str, float],
+) -> LearnedImageMap:
+    """Learn a map from all pictures whose label the embedding knows, and save it."""
+    from phcle.answers import LearnedImageMap
+    from phcle.images import ImageMap, match_classes
+
+    labels, left_out = match_classes(embedding, data, fewest=2)
+    X, y = data.select(labels)
+    found = ImageMap.fit(
+        X,
+        [labels[name] for name in y.tolist()],
+        embedding,
+        network=None if network is None else {"name": network},
+        **ridges,
+    )
+    found.save(out)
+    return LearnedImageMap(
+        file=str(out),
+        images=found.n_images,
+        features=len(found.weights),
+        classes=len(found.classes),
+        left_out=left_out,
+        network=network,
+    )
+
+
+def _understood(
+    embedding: LabelEmbedding,
+    pictures: Sequence[Path],
+    model: Path,
+    network: str | None,
+    k: int,
+    *,
+    quiet: bool,
+) -> list[UnderstoodPicture]:
+    """Describe photos, and the rows of files of features."""
+    from phcle.answers import UnderstoodPicture
+    from phcle.images import load_map, read_feature_rows, read_photo
+
+    image_map = load_map(model)
+    image_map.check_belongs_to(embedding)
+    is_photo = [path.suffix.lower() != ".npy" for path in pictures]
+    opened = network_of(image_map, model, network) if any(is_photo) else None
+    found: list[UnderstoodPicture] = []
+    with output.progress_bar("describing", "pictures", quiet=quiet) as progress:
+        for path in _counted(pictures, progress):
+            if opened is None or path.suffix.lower() == ".npy":
+                rows = read_feature_rows(path)
+            else:
+                rows = opened.features([read_photo(path)])
+            for i, each in enumerate(image_map.understand(rows, embedding, k=k)):
+                title = str(path) if len(rows) == 1 else f"{path}, row {i}"
+                found.append(UnderstoodPicture(title, each.related, each.attributes))
+    return found
 
 
 def network_of(image_map: ImageMap, model: Path, network: str | None) -> FeatureNetwork:
@@ -192,43 +205,32 @@ def network_of(image_map: ImageMap, model: Path, network: str | None) -> Feature
     if card is None:
         raise OptionError(
             f"{model}: was learned from features, not from photos, so give features "
-            "(.npy) here too, or learn it again with `phcle map --photos --network`."
+            "(.npy) here too, or learn it again with --learn, --photos and --network."
         )
     return FeatureNetwork.open(network or card["name"])
 
 
-def _features(path: Path, network: FeatureNetwork | None) -> Any:
-    """Features (rows, features) of a photo, or from a file."""
-    if path.suffix.lower() == ".npy" or network is None:
-        from phcle.images import read_feature_rows
-
-        return read_feature_rows(path)
-    from phcle.images import read_photo
-
-    return network.features([read_photo(path)])
-
-
-def _show_map(answer: LearnedImageMap) -> None:
-    typer.echo(
+def _show_learned(answer: LearnedImageMap) -> None:
+    output.show_line(
         f"learned from {answer.images:,} pictures of {answer.classes} classes, "
         f"{answer.features:,} features each"
     )
     if answer.left_out:
-        typer.echo(f"left out, without a vector: {some(answer.left_out)}")
-    show_written(answer.file)
+        output.show_line(f"left out, without a vector: {some(answer.left_out)}")
+    output.show_written(answer.file)
 
 
 def _show_pictures(found: Sequence[UnderstoodPicture]) -> None:
     from phcle.embedding.cell_texts import number_text
 
     for answer in found:
-        show_table(
+        output.show_table(
             ("share", "related label"),
             ((f"{x.share:.0%}", x.name) for x in answer.related),
             title=answer.picture,
         )
         rows = [(x.name, number_text(x.value), x.context) for x in answer.attributes]
         if rows:
-            show_table(("attribute", "value", "context"), rows)
+            output.show_table(("attribute", "value", "context"), rows)
         else:
-            typer.echo("No attribute stands out.")
+            output.show_line("No attribute stands out.")

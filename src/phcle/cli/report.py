@@ -3,55 +3,47 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from phcle.cli.command_style import want
-from phcle.cli.flags import EmbeddingFile, Json
-from phcle.cli.output import progress_stages, show, show_line, show_written
-from phcle.cli.query_commands import labels_or_files
+from phcle.cli import options, output
+from phcle.cli.options import option
 
 if TYPE_CHECKING:
     from phcle.answers import WrittenReport
 
 
 def report(
-    file: EmbeddingFile,
-    out: Annotated[Path, want("FOLDER", "Where to write page and figures.")],
-    title: Annotated[
-        str | None,
-        want("TEXT", "Title of the page; default: the file's name."),
-    ] = None,
-    labels: Annotated[
-        list[str] | None,
-        want("LABEL|FILE", "List the neighbours of these labels; may be repeated."),
-    ] = None,
-    as_json: Json = False,
+    file: options.EmbeddingFile,
+    out: Path = option(..., "FOLDER", "Where to write the page."),
+    title: str | None = option(None, "TEXT", "Title; default: the file's name."),
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
 ) -> None:
-    """Write a page with a map of the labels and figures about the fit.
+    """Write the pages of explore into one file, which needs no server.
 
-    The page is one file that needs no network. Its figures are also written as PNG and
-    SVG. If the explorer has stored a map beside the file, the page shows the same map.
+    It holds the map, the table, filters, predicted cells and how well they were
+    measured. If the explorer has stored a map beside the file, it shows the same map.
+
+    Example: phcle report labels.phcle --out report
     """
+    from phcle.atlas import write_report
     from phcle.embedding import load
-    from phcle.explorer.precomputed import stored_layout
-    from phcle.report import write_report
+    from phcle.progress import staged_progress
 
     embedding = load(file)
-    with progress_stages() as progress:
+    with staged_progress(enabled=output.shows_progress(quiet=quiet)) as progress:
         made = write_report(
             embedding,
-            out,
+            out / "report.html",
             title=file.stem if title is None else title,
-            shown=labels_or_files(labels) or (),
-            layout=stored_layout(file, embedding),
+            file=file,
             progress=progress,
         )
-    show(made, _show, as_json=as_json)
+    output.show(made, _show, as_json=as_json)
 
 
 def _show(made: WrittenReport) -> None:
-    """Print where page and figures were written."""
-    show_written(made.report)
-    show_written(f"{Path(made.figures[0]).parent} (figures)")
+    """Print where the page was written."""
+    output.show_written(made.report)
     if made.left_out:
-        show_line(made.left_out)
+        output.show_line(made.left_out)

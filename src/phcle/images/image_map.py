@@ -302,7 +302,7 @@ def load_map(path: str | Path) -> ImageMap:
     phcle.errors.FileError: missing.map: no such file.
     """
     path = Path(path)
-    foreign = "is not a map of pictures; make one with `phcle map`."
+    foreign = "is not a map of pictures; `phcle understand --learn` makes one."
     content, tensors = read_sealed(path, FORMAT, VERSION, foreign)
     with naming(path, "is not a complete map of pictures", Exception):
         parts: dict[str, Any] = {name: tensors[name] for name in TENSORS}

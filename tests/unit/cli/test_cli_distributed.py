@@ -35,7 +35,16 @@ def tree(tmp_path):
 
 def command(tree, out, *more):
     files = ["--hierarchy", str(tree), "--tags", str(tree.with_name("tags.csv"))]
-    fixed = ["--dim", "6", "--tol", "0", "--device", "cpu", "--backend", "numpy"]
+    fixed = [
+        "--dim",
+        "6",
+        "--set",
+        "tol=0",
+        "--device",
+        "cpu",
+        "--set",
+        "backend=numpy",
+    ]
     return ["phcle", "fit", *files, *fixed, "--out", str(out), *map(str, more)]
 
 
@@ -100,12 +109,12 @@ def forked(n, arguments):
 def test_processes_share_a_fit_and_another_number_of_them_resumes_it(tree, tmp_path):
     alone, shared = tmp_path / "alone.phcle", tmp_path / "shared.phcle"
     checkpoint = tmp_path / "fit.ckpt"
-    call(*command(tree, alone, "--max-iter", 6)[1:])
-    first = command(tree, shared, "--max-iter", 3, "--checkpoint", checkpoint)
+    call(*command(tree, alone, "--set", "max_iter=6")[1:])
+    first = command(tree, shared, "--set", "max_iter=3", "--checkpoint", checkpoint)
     done = torchrun(2, first)
     assert done.returncode == 0, done.stderr
     rest = command(
-        tree, shared, "--max-iter", 6, "--checkpoint", checkpoint, "--resume"
+        tree, shared, "--set", "max_iter=6", "--checkpoint", checkpoint, "--resume"
     )
     done = forked(3, rest)
     assert done.returncode == 0, done.stderr
@@ -120,7 +129,7 @@ def test_processes_share_a_fit_and_another_number_of_them_resumes_it(tree, tmp_p
 def test_a_process_that_dies_ends_the_run_with_a_message(tree, tmp_path):
     checkpoint = tmp_path / "fit.ckpt"
     endless = command(
-        tree, tmp_path / "out.phcle", "--max-iter", 10**6,
+        tree, tmp_path / "out.phcle", "--set", f"max_iter={10**6}",
         "--checkpoint", checkpoint, "--checkpoint-every", 0,
     )  # fmt: skip
     with socket.socket() as free:
@@ -160,7 +169,7 @@ def test_a_shared_run_keeps_its_exit_code_whatever_its_connections_do():
     code = (
         "import atexit, os\n"
         "atexit.register(os.abort)\n"
-        "from phcle.cli.errors_and_signals import leaving_at_once\n"
+        "from phcle.cli.run import leaving_at_once\n"
         "with leaving_at_once():\n"
         "    print('said')\n"
         "    raise SystemExit(2)\n"

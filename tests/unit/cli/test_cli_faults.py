@@ -31,8 +31,11 @@ def commands(fitted, out):
         "tensors": ("export", fitted, "--format", "safetensors", "--out", out / "o"),
         "parquet": ("export", fitted, "--format", "parquet", "--out", out / "o"),
         "atlas": ("export", fitted, "--format", "atlas", "--out", out / "o"),
-        "map": ("map", fitted, "--features", zoo / "f.npz", "--out", out / "o"),
-        "clusters": ("clusters", fitted, "--count", 2, "--out", out / "o.png"),
+        "map": (
+            *("understand", fitted, "--features", zoo / "f.npz"),
+            *("--learn", out / "o"),
+        ),
+        "clusters": ("clusters", fitted, "--count", 2, "--out", out / "o.csv"),
         "complete": ("complete", fitted, "--out", out / "o.csv"),
         "wide": (
             *("complete", fitted, "--wide", zoo / "gaps.csv"),
@@ -143,7 +146,6 @@ def closed_folder(inputs):
         shutil.copy(file, folder)
         (folder / file.name).chmod(0o644)
     (folder / "o").write_bytes(OLD)
-    (folder / "o.png").write_bytes(OLD)
     (folder / "o.csv").write_bytes(OLD)
     folder.chmod(0o555)
     yield folder
@@ -207,7 +209,7 @@ def test_numbers_that_outgrow_their_precision_are_one_line_and_keep_the_old_file
     (zoo / "o.phcle").write_bytes(OLD)
     result = phcle(
         *("fit", "--hierarchy", "tree.csv", "--attributes", "looks.csv"),
-        *("--descriptive-weight", 3e37, "--out", "o.phcle"),
+        *("--set", "descriptive_weight=3e37", "--out", "o.phcle"),
         code=2,
     )
     said = _error(result)

@@ -6,11 +6,9 @@ import hashlib
 import json
 
 import pytest
-from command_line import app
 from patchy_table import write_patchy_table
 
 import phcle as library
-from phcle.options import OPTIONS
 
 FIT = ("fit", "--hierarchy", "tree.csv", "--dim", 3, "--out", "out.phcle")
 
@@ -67,13 +65,9 @@ def test_a_wrong_reader_is_one_line(phcle, reader, message):
     assert said.count("\n") == 1
 
 
-def test_every_option_of_the_model_is_a_flag_with_the_same_default():
-    commands = (command.callback for command in app.registered_commands)
-    command = next(x for x in commands if x.__name__ == "fit")
-    flags = command.__signature__.parameters
-    for option in OPTIONS:
-        if option.name != "verbose":  # on the command line the terminal decides
-            assert flags[option.name].default == option.default
+def test_without_flags_a_fit_has_the_options_of_the_model(phcle, zoo):
+    phcle("fit", "--hierarchy", "tree.csv", "--out", "out.phcle", "--quiet")
+    assert library.load(zoo / "out.phcle").options == library.PHCLE().get_params()
 
 
 def test_word_vectors_are_taken_for_known_labels_only(phcle, zoo):
@@ -93,7 +87,7 @@ def test_texts_and_annotations_are_contexts(phcle, zoo):
 
 
 def test_warning_is_one_line_on_stderr(phcle):
-    result = phcle(*FIT, "--max-iter", 1, "--quiet")
+    result = phcle(*FIT, "--set", "max_iter=1", "--quiet")
     assert result.stderr == (
         "phcle: warning: not converged after 1 sweeps; raise max_iter or tol.\n"
     )
@@ -103,7 +97,7 @@ def test_warning_is_one_line_on_stderr(phcle):
     ("arguments", "message"),
     [
         (("--dim", 0), "The 'dim' option must be a whole number from 1 to 1,000,000"),
-        (("--solver", "papper"), "Did you mean 'paper'?"),
+        (("--set", "solver=papper"), "Did you mean 'paper'?"),
         (("--weights", "tree=heavy"), "Got 'tree=heavy' in it"),
         (("--weights", "treee=1"), "Did you mean 'tree'?"),
         (("--hierarchy-kind", "pth"), "Did you mean 'path'?"),

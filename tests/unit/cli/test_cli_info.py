@@ -28,12 +28,10 @@ def repeated(answer):
     lines = []
     for name, value in {**answer["options"], **answer["run"]}.items():
         if name not in ("verbose", "processes") and value is not None:
-            own = json.dumps(value)
             if isinstance(value, dict):
-                pairs = (f"{key} = {each}" for key, each in value.items())
-                own = "{ " + ", ".join(pairs) + " }"
-            lines.append(f"{name} = {own}\n")
-    return flags, "".join(lines)
+                value = ",".join(f"{key}={each}" for key, each in value.items())
+            lines.append(f"{name} = {json.dumps(value)}\n")
+    return flags, "[set]\n" + "".join(lines)
 
 
 @pytest.mark.parametrize(
@@ -41,14 +39,14 @@ def repeated(answer):
     [
         (),
         ("--hierarchy-kind", "path", "--weights", "tree=1,looks=0.5,uses=0.25"),
-        ("--seed", 5, "--init", "random", "--completion", "none"),
-        ("--labels", "ids.txt", "--names", "names.csv", "--complete-only"),
+        ("--seed", 5, "--set", "init=random", "--completion", "none"),
+        ("--labels", "ids.txt", "--names", "names.csv", "--set", "complete_only=yes"),
     ],
     ids=["defaults", "weights", "random", "labels"],
 )
 def test_a_fit_is_repeated_from_what_info_says(phcle, zoo, more):
     (zoo / "ids.txt").write_text("cat\nlion\ndog\n")
-    first = (*("--dim", 3, "--max-iter", 4), *more)
+    first = (*("--dim", 3, "--set", "max_iter=4"), *more)
     phcle(
         *("fit", "--hierarchy", "tree.csv", "--attributes", "looks.csv", "--tags"),
         *("uses=uses.csv", *first, "--out", "a.phcle", "--quiet"),
@@ -56,7 +54,8 @@ def test_a_fit_is_repeated_from_what_info_says(phcle, zoo, more):
     answer = told(phcle, "a.phcle")
     flags, options = repeated(answer)
     (zoo / "run.toml").write_text(options)
-    phcle("fit", *flags, "--config", "run.toml", "--out", "b.phcle", "--quiet")
+    config = ("--config", "run.toml")
+    phcle(*config, "fit", *flags, "--out", "b.phcle", "--quiet")
     one, other = load("a.phcle"), load("b.phcle")
     assert one.labels == other.labels
     assert np.array_equal(one.vectors, other.vectors)
@@ -94,7 +93,7 @@ def test_info_tells_versions_back_end_and_files(phcle, fitted, zoo):
 
 def test_torch_is_named_where_it_was_used(phcle, zoo):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-    flags = ("--hierarchy", "tree.csv", "--dim", 2, "--backend", "torch")
+    flags = ("--hierarchy", "tree.csv", "--dim", 2, "--set", "backend=torch")
     phcle("fit", *flags, "--device", "cpu", "--out", "t.phcle", "--quiet")
     answer = told(phcle, "t.phcle")
     assert answer["versions"]["torch"].split("+")[0] == torch.__version__.split("+")[0]

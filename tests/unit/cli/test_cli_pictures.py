@@ -1,4 +1,4 @@
-"""`phcle map` and `phcle understand`, on features and on photos."""
+"""`phcle understand`, on features and on photos."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ def images(zoo):
 
 @pytest.fixture
 def zoo_map(phcle, fitted, images):
-    phcle("map", fitted, "--features", images, "--out", "zoo.map")
+    phcle("understand", fitted, "--features", images, "--learn", "zoo.map")
     return "zoo.map"
 
 
 def test_map_tells_what_it_learned_from_and_what_it_left_out(phcle, fitted, images):
-    result = phcle("map", fitted, "--features", images, "--out", "zoo.map", "--json")
+    learn = ("understand", fitted, "--features", images, "--learn", "zoo.map")
+    result = phcle(*learn, "--json")
     answer = json.loads(result.stdout)
     assert (answer["images"], answer["features"], answer["classes"]) == (20, 8, 4)
     assert answer["left_out"] == ["unicorn"]
-    shown = phcle("map", fitted, "--features", images, "--out", "zoo.map").stdout
+    shown = phcle(*learn).stdout
     assert "learned from 20 pictures of 4 classes, 8 features each" in shown
     assert "'unicorn'" in shown
     assert "written to zoo.map" in shown
@@ -78,7 +79,8 @@ def test_photos_are_described_with_the_network_of_the_map(phcle, fitted, zoo):
         for i in range(2):
             pixels = rng.integers(0, 255, (20, 30, 3), dtype=np.uint8)
             Image.fromarray(pixels).save(zoo / "photos" / name / f"{i}.png")
-    learn = ("map", fitted, "--photos", "photos", "--network", "net", "--out", "p.map")
+    learn = ("understand", fitted, "--photos", "photos", "--network", "net")
+    learn += ("--learn", "p.map")
     assert "learned from 8 pictures of 4 classes" in phcle(*learn).stdout
     ask = ("understand", fitted, "photos/cat/0.png", "--model", "p.map")
     answer = json.loads(phcle(*ask, "--json").stdout)
@@ -105,7 +107,7 @@ def test_map_of_features_refuses_photos(phcle, fitted, zoo_map):
     "given", [[], ["--photos", "."], ["--features", ".", "--network", "net"]]
 )
 def test_map_needs_features_or_photos_with_a_network(phcle, fitted, given):
-    result = phcle("map", fitted, *given, "--out", "m.map", code=2)
+    result = phcle("understand", fitted, *given, "--learn", "m.map", code=2)
     assert "give --features, or --photos together with --network" in result.stderr
 
 
@@ -124,5 +126,7 @@ def test_wrong_features_are_refused(phcle, fitted, zoo, zoo_map):
 
 
 def test_map_is_not_written_over_its_input(phcle, fitted, images):
-    result = phcle("map", fitted, "--features", images, "--out", fitted, code=2)
+    result = phcle(
+        *("understand", fitted, "--features", images, "--learn", fitted), code=2
+    )
     assert "is an input of this command" in result.stderr

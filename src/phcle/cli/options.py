@@ -1,0 +1,269 @@
+"""Arguments and options that several commands share, and options from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from phcle.errors import ContextError, FileError, OptionError, did_you_mean
+from phcle.files.reading import is_file
+from phcle.tables.file_kinds import FILE_KINDS, ContextFile, split_columns
+
+if TYPE_CHECKING:
+    from phcle.tables.reader import Reading
+
+
+def option(
+    default: Any, metavar: str | None, help: str, *flags: str, **settings: Any
+) -> Any:
+    """Describe an option; without flags, the parameter's name is the flag.
+
+    Parameters
+    ----------
+    default : object
+        The value without the option; `...` for one that must be given, and within
+        `Annotated`.
+    metavar : str or None
+        What the option takes; None for one that takes nothing.
+    help : str
+        One sentence.
+    *flags, **settings : object
+        As Typer takes them.
+
+    Returns
+    -------
+    typer.models.OptionInfo
+        The default of a parameter, or for `Annotated`.
+    """
+    return typer.Option(default, *flags, metavar=metavar or "", help=help, **settings)
+
+
+def _show_all(context: typer.Context, wanted: bool) -> None:
+    """Print the help page with the rare options, and stop."""
+    if wanted:
+        command: Any = context.command
+        for parameter in command.params:
+            parameter.hidden = False
+        typer.echo(context.get_help())
+        raise typer.Exit
+
+
+have = partial(option, rich_help_panel="What you have")
+rare = partial(option, rich_help_panel="Rarely needed", hidden=True)
+flag = partial(option, False, None)
+
+EmbeddingFile = Annotated[
+    Path, typer.Argument(metavar="LABELS.phcle", help="A file that fit has written.")
+]
+Label = Annotated[str, typer.Argument(help="A label's id or its readable name.")]
+Labels = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="LABEL|FILE", help="Ids or readable names, or files with one per line."
+    ),
+]
+Several = list[str] | None
+"""Options that may be repeated, and kinds of files."""
+
+Count = Annotated[int, option(..., "N", "How many to show.", "-k", "--count")]
+OutFile = Annotated[Path, option(..., "FILE", "Where to write the embedding.", "--out")]
+AnswersFile = Annotated[
+    Path | None, option(..., "FILE", "Write a .csv, .tsv or .json file.", "--out")
+]
+Json = Annotated[bool, option(..., None, "Print JSON instead of tables.", "--json")]
+Quiet = Annotated[bool, option(..., None, "Show no progress.", "--quiet")]
+ALL: Any = {"is_eager": True, "expose_value": False, "callback": _show_all}
+HelpAll = Annotated[
+    bool, option(..., None, "Show the rare options, too.", "--help-all", **ALL)
+]
+Names = Annotated[
+    Path | None, have(..., "FILE", "Readable names: columns label,name.", "--names")
+]
+Synonyms = Annotated[
+    Path | None, have(..., "FILE", "Other spellings: columns label,synonym.")
+]
+Hierarchy = Annotated[Several, have(..., "FILE", FILE_KINDS["hierarchy"])]
+Edges = Annotated[Several, have(..., "FILE", FILE_KINDS["edges"])]
+Annotations = Annotated[Several, have(..., "FILE", FILE_KINDS["annotations"])]
+Attributes = Annotated[Several, have(..., "FILE", FILE_KINDS["attributes"])]
+Tags = Annotated[Several, have(..., "FILE", FILE_KINDS["tags"])]
+Texts = Annotated[Several, have(..., "FILE", FILE_KINDS["texts"])]
+Sentences = Annotated[Several, have(..., "FILE", FILE_KINDS["sentences"])]
+Vectors = Annotated[Several, have(..., "FILE", FILE_KINDS["vectors"])]
+Skos = Annotated[Several, have(..., "FILE", FILE_KINDS["skos"])]
+Owl = Annotated[Several, have(..., "FILE", FILE_KINDS["owl"])]
+Language = Annotated[
+    str, rare(..., "LANGUAGE", "Of names and texts in --skos and --owl files.")
+]
+Encoding = Annotated[
+    str | None, rare(..., "ENCODING", "Of tables, such as cp1252; else found out.")
+]
+Delimiter = Annotated[
+    str | None, rare(..., "CHARACTER", "Between cells: , ; | or tab; else found out.")
+]
+UnknownTexts = Annotated[
+    Several, rare(..., "TEXT", "Also means unknown, as NA, n/a, - and ? do.", "--na")
+]
+KeepMarkers = Annotated[
+    bool, rare(..., None, "Take NA, none and - for ordinary texts.", "--keep-na")
+]
+ReadAs = Annotated[
+    Several,
+    rare(
+        ...,
+        "COLUMN=HOW",
+        "How a column is to be read: text, number, point or comma (its decimals), "
+        "truth, date, day-first or month-first; several: zip=text,born=date.",
+    ),
+]
+Repeats = Annotated[
+    str, rare(..., "mean|first|refuse", "What becomes of several rows of one label.")
+]
+
+
+def files_of(given: Mapping[str, Any], *, needed: bool = True) -> list[ContextFile]:
+    """List the files of contexts among the values of a command's options.
+
+    Parameters
+    ----------
+    given : mapping
+        The values by name; files are written as FILE or NAME=FILE.
+    needed : bool, default True
+        Refuse to go on without a file.
+
+    Returns
+    -------
+    list of ContextFile
+        The files.
+    """
+    files = [_file(kind, text) for kind in FILE_KINDS for text in given[kind] or ()]
+    if needed and not files:
+        flags = ", ".join(f"--{kind}" for kind in FILE_KINDS)
+        raise ContextError(f"no context was given; give at least one of {flags}.")
+    return files
+
+
+def _file(kind: str, text: str) -> ContextFile:
+    """FILE or NAME=FILE, with or without columns; an existing file is FILE."""
+    path, columns = split_columns(kind, text)
+    name, equals, rest = str(path).partition("=")
+    if equals and name and not is_file(path):
+        return ContextFile(kind, Path(rest), name, columns)
+    return ContextFile(kind, path, None, columns)
+
+
+def reading_of(given: Mapping[str, Any]) -> Reading:
+    """Say how tables are to be read, from the values of a command's options.
+
+    Parameters
+    ----------
+    given : mapping
+        The values by name.
+
+    Returns
+    -------
+    Reading
+        What the user wants.
+    """
+    from phcle.tables.columns import parse_read_as
+    from phcle.tables.reader import Reading
+
+    return Reading(
+        given["encoding"],
+        given["delimiter"],
+        tuple(text for own in given["na"] or () for text in own.split(",")),
+        given["keep_na"],
+        parse_read_as(given["read"] or ()),
+        given["repeats"],
+    )
+
+
+def labels_or_files(given: list[str] | None) -> list[str] | None:
+    """Read labels that are given directly or in files.
+
+    Parameters
+    ----------
+    given : list of str or None
+        Labels, or names of files with one label per line.
+
+    Returns
+    -------
+    list of str or None
+        All labels; None if none are given.
+    """
+    from phcle.tables.rows import read_labels
+
+    if not given:
+        return None
+    found: list[str] = []
+    for word in given:
+        found += read_labels(word) if is_file(word) else [word]
+    return found
+
+
+def options_in(path: Path, name: str, commands: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the options of a command from a TOML file.
+
+    Parameters
+    ----------
+    path : Path
+        The file: a table for each command, or the options of one without a table.
+    name : str
+        The command.
+    commands : mapping
+        All commands by name.
+
+    Returns
+    -------
+    dict
+        Values by the names of the command's parameters, as the shell would give them.
+    """
+    from phcle.files.json_toml import parse_toml
+    from phcle.files.text import read_text
+
+    given = parse_toml(read_text(path), str(path))
+    tables = {key for key in given if key in commands and isinstance(given[key], dict)}
+    if tables and name not in tables:
+        raise FileError(
+            f"{path}: has no table [{name}]; it has {', '.join(sorted(tables))}."
+        )
+    shared = {key: value for key, value in given.items() if key not in tables}
+    parameters = {
+        _key(flag): parameter
+        for parameter in commands[name].params
+        for flag in (*parameter.opts, parameter.name)
+        if parameter.expose_value
+    }
+    found = {}
+    for key, value in {**shared, **(given[name] if tables else {})}.items():
+        parameter = parameters.get(_key(key))
+        if parameter is None:
+            known = [x.replace("_", "-") for x in parameters]
+            raise OptionError(
+                f"{path}: {name} has no option {key!r}."
+                f"{did_you_mean(key.replace('_', '-'), known)}"
+            )
+        found[parameter.name] = _as_given(value, parameter, f"{path}, {key}")
+    return found
+
+
+def _key(flag: str) -> str:
+    """The name of a flag in a file."""
+    return flag.lstrip("-").replace("-", "_")
+
+
+def _as_given(value: Any, parameter: Any, where: str) -> Any:
+    """Convert a value to what the shell would pass."""
+    takes_several = getattr(parameter, "multiple", False) or parameter.nargs == -1
+    if isinstance(value, dict):  # weights = { tree = 1, looks = 0.5 }
+        pairs = [f"{key}={each}" for key, each in value.items()]
+        return pairs if takes_several else ",".join(pairs)
+    if isinstance(value, list) and not takes_several:
+        raise OptionError(f"{where}: takes one value. Got a list, {value!r}.")
+    if takes_several:
+        return [str(x) for x in (value if isinstance(value, list) else [value])]
+    return value if isinstance(value, bool) else str(value)

@@ -1,0 +1,191 @@
+"""Help pages and their examples, wrong usage, options from a file and by --set."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+
+import numpy as np
+import pytest
+from command_line import app, call
+
+from phcle import load
+from phcle.images import ImageMap
+
+COMMANDS = [command.callback.__name__ for command in app.registered_commands]
+SCREEN = 40
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits_on_a_screen_with_an_example(phcle, monkeypatch, name):
+    monkeypatch.setenv("COLUMNS", "100")
+    lines = phcle(name, "--help").stdout.strip().splitlines()
+    assert len(lines) <= SCREEN
+    assert lines[-1].strip().startswith(f"Example: phcle {name}")
+    assert len(lines[-1]) <= 100
+
+
+@pytest.fixture
+def things(zoo):
+    """The files that the examples name."""
+    labels = [f"thing{i}" for i in range(12)]
+    sizes = [f"{x},{i % 5},{'ab'[i % 2]}" for i, x in enumerate(labels)]
+    (zoo / "looks.csv").write_text("\n".join(["label,size,sort", *sizes[:-3]]))
+    edges = [f"{x},g{i % 3}" for i, x in enumerate(labels)]
+    edges += [f"{x},g0" for x in ("coffeepot", "teapot", "violin")]
+    edges += ["g0,root", "g1,root", "g2,root"]
+    (zoo / "tree.csv").write_text("\n".join(["child,parent", *edges]))
+    (zoo / "new_edges.csv").write_text("child,parent\njug,g0\n")
+    (zoo / "my_folder").mkdir()
+    (zoo / "my_folder" / "tree.csv").write_bytes((zoo / "tree.csv").read_bytes())
+
+
+def test_the_examples_run(things, phcle, zoo, monkeypatch):
+    monkeypatch.setattr("phcle.cli.explore._workspace", lambda *_, **__: None)
+    monkeypatch.setattr("phcle.atlas.server.make_app", lambda *_: None)
+    monkeypatch.setattr("phcle.atlas.server.serve", lambda *_, **__: None)
+    examples = {}
+    for name in COMMANDS:
+        shown = " ".join(phcle(name, "--help").stdout.split())
+        examples[name] = shlex.split(re.search(r"Example: phcle (.*)", shown)[1])
+    phcle(*examples.pop("fit"))
+    embedding = load(zoo / "labels.phcle")
+    rows = np.eye(2)
+    ImageMap.fit(rows, ["teapot", "violin"], embedding).save(zoo / "pictures.map")
+    np.save(zoo / "photo.npy", rows[0])
+    del examples["demo"]  # it has its own test
+    for words in examples.values():
+        phcle(*words)
+
+
+def test_rare_options_are_shown_if_asked_for(phcle):
+    for name in ("check", "fit", "complete", "add"):
+        assert "--encoding" not in phcle(name, "--help").stdout
+        assert "--encoding" in phcle(name, "--help-all").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nearst"], "no such command 'nearst'. Did you mean 'nearest'?"),
+        (["--bogus"], "no such option: --bogus."),
+        (["map", "zoo.phcle", "--out", "x"], "understand --learn"),
+        (["tune"], "docs/howto/which-options.md"),
+        (["bench", "--count", 40], "run the scripts in benchmarks/"),
+        (["index", "zoo.phcle"], "docs/howto/exporting.md"),
+        (["reproduce", "table2", "--data", "x"], "run `phcle-paper`"),
+        (["fit", "--hierarcy", "x"], "no such option: --hierarcy (Possible options"),
+        (["fit", "--ridge", 2], "no such option: --ridge; give it as --set ridge="),
+        (["fit", "--config", "x"], "stands before the command: phcle --config"),
+        (["nearest", "x", "y", "-k", "many"], "'-k'"),
+        (["complete", "x", "--min-confidence", 3], "'--min-confidence': Input should"),
+        (["fit", "--hierarchy", "tree.csv"], "missing option '--out'."),
+        (["understand", "x.phcle", "--model", "m"], "give PHOTO and --model"),
+        (["nearest"], "missing argument 'LABELS.phcle'."),
+        (["fit", "--dim"], "'--dim' requires an argument"),
+        (["info", "a", "b"], "unexpected extra argument"),
+    ],
+)
+def test_wrong_usage_is_one_line(phcle, arguments, message):
+    result = phcle(*arguments, code=2)
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("phcle: ")
+    assert message in line
+
+
+FIT = ("fit", "--hierarchy", "tree.csv", "--dim", 2, "--out", "o.phcle", "--quiet")
+
+
+def test_any_option_of_the_model_can_be_set(phcle, zoo):
+    given = (
+        "ridge=2",
+        "max-iter=7",
+        "init=random",
+        "complete_only=yes",
+        "shrinkage=auto",
+    )
+    words = [word for each in given for word in ("--set", each)]
+    phcle(*FIT, *words, "--set", "random_state=3", "--set", "weights=tree=2")
+    found = load(zoo / "o.phcle").options
+    expected = {"ridge": 2, "max_iter": 7, "init": "random", "complete_only": True}
+    expected |= {"shrinkage": "auto", "random_state": 3, "weights": {"tree": 2}}
+    assert {name: found[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ridg=2", "no option 'ridg'. Did you mean 'ridge'?"),
+        ("ridge=-1", "The 'ridge' option must be a number above 0. Got -1.0 instead."),
+        ("max_iter=2.5", "The 'max_iter' option must be a whole number"),
+        ("solver=papper", "Did you mean 'paper'?"),
+        ("complete_only=perhaps", "must be True or False. Got 'perhaps' instead."),
+        ("ridge", "--set must be NAME=VALUE, such as ridge=2. Got 'ridge'"),
+    ],
+)
+def test_a_wrong_setting_is_one_line(phcle, zoo, text, message):
+    said = phcle(*FIT, "--set", text, code=2).stderr
+    assert message in said
+    assert said.count("\n") == 1
+    assert not (zoo / "o.phcle").exists()
+
+
+CONFIG = """
+[fit]
+hierarchy = "tree.csv"
+attributes = ["looks.csv"]
+weights = { tree = 1, looks = 0.5 }
+set = { max_iter = 5 }
+dim = 3
+completion = "none"
+out = "labels.phcle"
+
+[nearest]
+file = "labels.phcle"
+labels = ["cat"]
+k = 2
+json = true
+"""
+
+
+def test_one_file_has_the_options_of_several_commands(phcle, zoo):
+    (zoo / "run.toml").write_text(CONFIG)
+    config = ("--config", "run.toml")
+    phcle(*config, "fit")
+    info = json.loads(phcle("info", "labels.phcle", "--json").stdout)
+    assert info["dim"] == 3
+    assert info["options"]["max_iter"] == 5
+    assert info["options"]["weights"] == {"tree": 1.0, "looks": 0.5}
+    found = json.loads(phcle(*config, "nearest").stdout)
+    assert len(found["neighbours"]) == 2
+    phcle(*config, "fit", "--dim", "2")  # a flag counts more
+    assert json.loads(phcle("info", "labels.phcle", "--json").stdout)["dim"] == 2
+
+
+def test_a_file_without_tables_is_about_the_command_it_is_given_to(phcle, zoo):
+    (zoo / "run.toml").write_text('hierarchy = "tree.csv"\nout = "a.phcle"\ndim = 2\n')
+    phcle("--config", "run.toml", "fit")
+    assert (zoo / "a.phcle").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("dim = ", "run.toml: is not TOML"),
+        ("max_itr = 2\n", "run.toml: fit has no option 'max_itr'"),
+        ("checkpont = 'x'\n", "Did you mean 'checkpoint'"),
+        ("[report]\nout = 'x'\n", r"run.toml: has no table [fit]; it has report"),
+        ("dim = [2, 3]\nout = 'x'\n", "run.toml, dim: takes one value"),
+        ("dim = 'many'\nout = 'x'\nhierarchy = 'tree.csv'", "dim"),
+    ],
+)
+def test_a_file_of_options_that_cannot_be_used_is_refused(phcle, zoo, text, said):
+    (zoo / "run.toml").write_text(text)
+    assert said in phcle("--config", "run.toml", "fit", code=2).stderr
+
+
+def test_a_file_of_options_that_is_not_there_is_named():
+    said = call("--config", "nothing.toml", "fit", code=2).stderr
+    assert "nothing.toml: no such file" in said
