@@ -151,8 +151,8 @@ class Solver:
         factors = device.update_factors(
             state.W, state.factors, state.weights, improve, samples=drawn.labels
         )
-        updated = self._rows(factors, state.weights, drawn.columns).updated(state.W)
-        return self.recorded(state, updated.factor, factors, updated.values, began)
+        W, values = self._rows(factors, state.weights, drawn.columns).updated(state.W)
+        return self.recorded(state, W, factors, values, began)
 
     def _sampled_sweep(self, state: State) -> State:
         """A sweep on samples; one that raises the gap is repeated with larger ones."""
@@ -359,7 +359,7 @@ class Solver:
         rows = self._rows(state.factors, state.weights)
         xp, pulls = self.device.backend.xp, {}
         for name, view in zip(self.device.problem.names, rows.views, strict=True):
-            value, gradient = replace(rows, views=[view], ridge=0.0).gradient(state.W)
+            gradient, value = replace(rows, views=[view], ridge=0.0).gradient(state.W)
             largest = float(xp.max(xp.abs(gradient)))
             pulls[name] = largest if np.isfinite(value).all() else np.inf
         infinite = [name for name, pull in pulls.items() if not np.isfinite(pull)]

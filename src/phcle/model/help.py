@@ -217,24 +217,20 @@ def useful_weights(
 
 def _share(name: str, trial: _LeaveOneOut) -> tuple[float, str]:
     """The share of its weight that a context keeps, and why."""
-    found, others = trial.without(name), ""
-    gain = (found.skill or 0.0) - (found.without or 0.0)
-    if found.skill is not None:
-        others = (
+    found, is_predicted = trial.without(name), name in trial.predicted
+    why, seems_to_help = "no other table can be predicted", False
+    if found.skill is not None and found.without is not None:
+        seems_to_help = found.skill - found.without > VISIBLE
+        why = (
             f"the others are predicted with skill {found.skill:.2f} with it and "
             f"{found.without:.2f} without it"
         )
-    if name in trial.predicted:
-        own = f"its own hidden cells are predicted with skill {trial.skills[name]:.2f}"
-        if found.verdict == "harms":
-            return HARMFUL, f"less weight, because {others}, though {own}"
-        return 1.0, f"full weight, because {own}"
-    if found.verdict == "helps":
-        return 1.0, f"full weight, because {others}"
-    if name in trial.skills:
-        return 0.0, "no weight, because nothing predicts it and it adds nothing"
-    if found.verdict == "harms":
-        return 0.0, f"no weight, because {others}"
-    # Without a clear answer the weight grows with what it seems to add.
-    share = min(1.0, max(gain, 0.0) / (CERTAIN * found.error or 1.0))
-    return share, f"{share:.0%} of its weight, because {others}: no clear difference"
+    if is_predicted and found.verdict == "harms":
+        return HARMFUL, f"less weight, because {why}"
+    if is_predicted:
+        why = f"its own hidden cells are predicted with skill {trial.skills[name]:.2f}"
+    # A tree or a text has no cells of its own to judge it by.
+    helps = found.verdict == "helps" or (seems_to_help and name not in trial.skills)
+    if is_predicted or helps:
+        return 1.0, f"full weight, because {why}"
+    return 0.0, f"no weight, because {why}"

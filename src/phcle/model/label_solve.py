@@ -121,23 +121,21 @@ def solve_labels(
         if settle:
             W, placed = solve_jointly(device, W, placed, weights, tol=stage.tol)
         views = device.views(placed, weights, stage.samples)
-        solved = Rows(
-            stage.backend, views, problem.penalties.ridge, device.blocks
-        ).solved(
+        rows = Rows(stage.backend, views, problem.penalties.ridge, device.blocks)
+        W, values = rows.solved(
             W,
             tol=stage.tol,
             max_iter=stage.most_steps,
             foresee=LARGE_FORESEEN if is_very_large else FORESEEN,
         )
-        W = solved.factor
-    broken = np.flatnonzero(~np.isfinite(solved.values))
+    broken = np.flatnonzero(~np.isfinite(values))
     if len(broken):
         raise NumericalError(
             f"the numbers of context {some([problem.names[i] for i in broken])} are "
             f"not finite while labels are solved; {TOO_LARGE}"
         )
     penalties, copy = device.penalties(W, placed), device.backend.to_numpy
-    return Solved(copy(W), tuple(map(copy, placed)), solved.values, penalties)
+    return Solved(copy(W), tuple(map(copy, placed)), values, penalties)
 
 
 @dataclass(frozen=True)

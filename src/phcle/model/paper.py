@@ -77,7 +77,7 @@ class PaperSolver(Solver):
         def square(x: Array) -> float:
             return float(xp.sum(x * x, dtype=xp.float64))
 
-        values, gradient = rows.gradient(factor)
+        gradient, values = rows.gradient(factor)
         if self.step_size:
             return factor - self.step_size * gradient
         slope, bend = square(gradient), 0.0

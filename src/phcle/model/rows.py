@@ -45,20 +45,8 @@ HALVINGS = 20
 """Most halvings of a step that does not lower a row's objective. Few rows need one."""
 
 
-@dataclass(frozen=True)
-class Updated:
-    """A factor after an update, and the value of each term there.
-
-    Attributes
-    ----------
-    factor : array of shape (rows, dim)
-        The factor.
-    values : array of shape (terms,)
-        The value of each term, summed over rows.
-    """
-
-    factor: Array
-    values: npt.NDArray[np.float64]
+Updated = tuple[Array, npt.NDArray[np.float64]]
+"""A factor after an update, and the value of each term there, summed over rows."""
 
 
 def improve_rows(
@@ -88,7 +76,7 @@ def improve_rows(
     array of shape (rows, dim)
         The new factor.
     """
-    return Rows(backend, views, ridge, blocks).updated(factor).factor
+    return Rows(backend, views, ridge, blocks).updated(factor)[0]
 
 
 @dataclass(frozen=True)
@@ -129,8 +117,10 @@ class Rows:
 
         Returns
         -------
-        Updated
-            The new factor and the value of each term.
+        factor : array of shape (rows, dim)
+            The new factor.
+        values : array of shape (terms,)
+            The value of each term there, summed over rows.
         """
         xp, processes = self.backend.xp, self.backend.processes
         factor, change = xp.asarray(factor, copy=True), change or _step
@@ -146,7 +136,7 @@ class Rows:
 
         self.backend.map_blocks(one, len(own))
         factor = processes.exchange_rows(factor, rows_of(self.blocks, own))
-        return Updated(factor, processes.sum_over(totals).sum(axis=0))
+        return factor, processes.sum_over(totals).sum(axis=0)
 
     def values(self, factor: Array) -> npt.NDArray[np.float64]:
         """Compute the value of each term, summed over the rows of all processes.
@@ -165,10 +155,10 @@ class Rows:
         def unchanged(rows: Rows, y: Array, block: int) -> tuple[Array, Array]:
             return y, _Place(rows, y, block).values
 
-        return self.updated(factor, unchanged).values
+        return self.updated(factor, unchanged)[1]
 
-    def gradient(self, factor: Array) -> tuple[npt.NDArray[np.float64], Array]:
-        """Compute the value of each term, and the gradient of their sum.
+    def gradient(self, factor: Array) -> Updated:
+        """Compute the gradient of the objective, and the value of each term.
 
         Parameters
         ----------
@@ -177,18 +167,17 @@ class Rows:
 
         Returns
         -------
+        gradient : array of shape (rows, dim)
+            The gradient of the terms and of the ridge.
         values : array of shape (terms,)
             The value of each term.
-        gradient : array of shape (rows, dim)
-            The gradient of their sum and of the ridge.
         """
 
         def gradients(rows: Rows, y: Array, block: int) -> tuple[Array, Array]:
             here = _Place(rows, y, block)
             return here.gradient, here.values
 
-        found = self.updated(factor, gradients)
-        return found.values, found.factor
+        return self.updated(factor, gradients)
 
     def solved(
         self, factor: Array, *, tol: float, max_iter: int, foresee: float = 0.0
@@ -210,8 +199,10 @@ class Rows:
 
         Returns
         -------
-        Updated
-            The new factor and the value of each term.
+        factor : array of shape (rows, dim)
+            The new factor.
+        values : array of shape (terms,)
+            The value of each term there, summed over rows.
         """
         xp = self.backend.xp
         tiny = np.finfo(self.backend.dtype).tiny
