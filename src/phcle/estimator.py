@@ -36,7 +36,7 @@ from phcle.model.foldin import fold_in
 from phcle.model.folds import out_of_fold
 from phcle.model.label_solve import solve_labels, solves_sample
 from phcle.model.paper import PaperSolver
-from phcle.model.problem import DeviceProblem, Problem, State
+from phcle.model.problem import DeviceProblem, State
 from phcle.model.settings import Chosen
 from phcle.model.start import spread_ones, start_factors
 from phcle.model.trials import backend_of
@@ -282,7 +282,14 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
     ) -> State:
         """The state before the first sweep."""
         backend, problem = solver.device.backend, solver.device.problem
-        _refuse_uninformed(problem, weights)
+        unknown = problem.uninformed(weights)
+        if unknown:  # their vectors would be zero, and their neighbours arbitrary
+            raise ContextError(
+                f"nothing tells {some(unknown)} from other labels: they are known only "
+                "to contexts of weight 0, or in columns whose values are all equal; "
+                "leave them out (labels=, --labels), or describe them in another "
+                "context."
+            )
         start, rng = None, np.random.default_rng(self._options["random_state"])
         with counted_progress("finding a start", enabled=self.verbose):
             if earlier is not None:
@@ -520,22 +527,3 @@ def _checked_readers(readers: Mapping[str, Any] | None) -> dict[str, Any]:
                 f"get_params, as scikit-learn's. Got {type(reader).__name__} instead."
             )
     return found
-
-
-def _refuse_uninformed(problem: Problem, weights: Mapping[str, float]) -> None:
-    """Refuse labels about which nothing that counts is known.
-
-    Their vectors would be zero, and their neighbours arbitrary.
-    """
-    informed = np.zeros(len(problem.labels), dtype=bool)
-    for context in problem.contexts:
-        if weights[context.name] > 0:
-            is_family = context.turns_with_labels
-            informed |= context.observed if is_family else context.informs
-    if not informed.all():
-        unknown = [problem.labels[i] for i in np.flatnonzero(~informed)]
-        raise ContextError(
-            f"nothing tells {some(unknown)} from other labels: they are known only to "
-            "contexts of weight 0, or in columns whose values are all equal; leave "
-            "them out (labels=, --labels), or describe them in another context."
-        )

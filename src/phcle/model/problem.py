@@ -64,6 +64,26 @@ class Problem:
         n_columns = sum(context.n_dense_columns for context in self.contexts)
         return len(self.labels) * n_columns
 
+    def uninformed(self, weights: Mapping[str, float]) -> list[str]:
+        """Find the labels about which no context with a weight tells anything.
+
+        Parameters
+        ----------
+        weights : mapping
+            α and β by context.
+
+        Returns
+        -------
+        list of str
+            The labels.
+        """
+        informed = np.zeros(len(self.labels), dtype=bool)
+        for context in self.contexts:
+            if weights[context.name] > 0:
+                is_family = context.turns_with_labels
+                informed |= context.observed if is_family else context.informs
+        return [self.labels[i] for i in np.flatnonzero(~informed)]
+
     def over(self, labels: Sequence[str], contexts: Sequence[FittedContext]) -> Problem:
         """Return the same model over other labels or values.
 

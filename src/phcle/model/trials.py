@@ -45,24 +45,6 @@ PREDICTED, CHANCE = 0.01, 6.0
 hidden cells: the best of several trials has that much by chance."""
 
 
-def in_fit(context: Context, labels: Sequence[str]) -> FittedContext:
-    """Arrange a user's context by the labels of a trial.
-
-    Parameters
-    ----------
-    context : Context
-        The context.
-    labels : sequence of str
-        The labels.
-
-    Returns
-    -------
-    FittedContext
-        What is fitted.
-    """
-    return context.in_fit(labels)
-
-
 @dataclass
 class Trials:
     """Trials on the same hidden cells.
@@ -91,7 +73,9 @@ class Trials:
     penalties: Penalties
     weigh: Callable[[Problem], Mapping[str, float]]
     options: Mapping[str, Any]
-    arrange: Callable[[Context, Sequence[str]], FittedContext] = in_fit
+    arrange: Callable[[Context, Sequence[str]], FittedContext] = (
+        lambda context, labels: context.in_fit(labels)
+    )
     labels: tuple[str, ...] = ()
     hidden: dict[str, HiddenCells] = field(default_factory=dict)
     tables: dict[str, FittedContext] = field(default_factory=dict)
