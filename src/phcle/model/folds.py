@@ -25,7 +25,7 @@ from phcle.contexts.labels import index_of
 from phcle.embedding.held_out import HeldOut, HeldTags
 from phcle.model.fit import Solver
 from phcle.model.label_solve import solve_labels
-from phcle.model.problem import DeviceProblem, Problem, State
+from phcle.model.problem import DeviceProblem, State
 from phcle.model.start import start_factors
 
 FOLDS = 4
@@ -67,31 +67,6 @@ class HiddenCells:
     columns: Ints
     truth: Floats
 
-    def predicted(self, W: AnyFloats, U: AnyFloats) -> Floats:
-        """Compute W Uᵀ at every hidden cell.
-
-        Parameters
-        ----------
-        W : array of shape (labels, dim)
-            Label vectors.
-        U : array of shape (columns, dim)
-            Vectors of the columns.
-
-        Returns
-        -------
-        array of shape (cells,)
-            Predictions, scaled as `truth` is.
-        """
-        labels, at = np.unique(self.rows, return_inverse=True)
-        if 2 * len(at) > len(labels) * len(U):  # whole rows, most of them
-            return np.asarray((W[labels] @ U.T)[at, self.columns], np.float64)
-        found = np.empty(len(self.rows))
-        for start in range(0, len(found), AT_ONCE):
-            part = slice(start, start + AT_ONCE)
-            own, others = W[self.rows[part]], U[self.columns[part]]
-            found[part] = np.einsum("ij,ij->i", own, others)
-        return found
-
     def errors(self, W: AnyFloats, U: AnyFloats) -> Floats:
         """Compute the squared error of W Uᵀ at every hidden cell.
 
@@ -107,7 +82,12 @@ class HiddenCells:
         array of shape (cells,)
             Squared errors.
         """
-        return np.asarray((self.truth - self.predicted(W, U)) ** 2)
+        found = np.empty(len(self.rows))
+        for start in range(0, len(found), AT_ONCE):
+            part = slice(start, start + AT_ONCE)
+            own, others = W[self.rows[part]], U[self.columns[part]]
+            found[part] = np.einsum("ij,ij->i", own, others)
+        return np.asarray((self.truth - found) ** 2)
 
     def skill(self, errors: AnyFloats) -> float:
         """Compute the share of the hidden cells' squares that is predicted.
@@ -177,32 +157,6 @@ def _field_of(table: PredictingContext) -> Ints:
     return found
 
 
-def judged_tables(
-    problem: Problem, weights: Mapping[str, float]
-) -> dict[int, PredictingContext]:
-    """Find the tables whose cells can be hidden and predicted.
-
-    Parameters
-    ----------
-    problem : Problem
-        All contexts.
-    weights : mapping from str to float
-        Their weights; a table of weight 0 predicts nothing.
-
-    Returns
-    -------
-    dict from int to PredictingContext
-        The tables, by their position among the contexts.
-    """
-    return {
-        number: cast(PredictingContext, context)
-        for number, context in enumerate(problem.contexts)
-        if context.can_be_completed
-        and weights[context.name] > 0
-        and np.count_nonzero(context.observed) >= FEWEST_LABELS
-    }
-
-
 def out_of_fold(
     device: DeviceProblem,
     weights: Mapping[str, float],
@@ -232,7 +186,12 @@ def out_of_fold(
     rng = np.random.default_rng(seed)
     row_of = index_of(problem.labels)
     folds: dict[int, _DenseFolds | _TagFolds] = {}
-    for number, table in judged_tables(problem, weights).items():
+    for number, context in enumerate(problem.contexts):
+        n_described = np.count_nonzero(context.observed)
+        is_judged = context.can_be_completed and n_described >= FEWEST_LABELS
+        if not (is_judged and weights[context.name] > 0):
+            continue
+        table = cast(PredictingContext, context)
         rows = np.array([row_of[x] for x in table.data.labels], dtype=np.int64)
         kind = _TagFolds if table.value_kind == "tags" else _DenseFolds
         folds[number] = kind(table, rows, rng)
