@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from phcle.backends.dense import Columns
 from phcle.backends.kernels import numba_passes
 from phcle.backends.known_entries import KnownEntries
 from phcle.backends.numpy_backend import NumpyBackend
-
-Numbers = npt.NDArray[Any]
+from phcle.backends.protocol import Array
 
 
 class NumbaBackend(NumpyBackend):
@@ -35,9 +32,7 @@ class NumbaBackend(NumpyBackend):
         super().__init__(dtype)
         _keep_freed_memory()
 
-    def tile_sums(
-        self, x: Numbers, columns: Columns
-    ) -> tuple[Numbers, Numbers, Numbers]:
+    def tile_sums(self, x: Array, columns: Columns) -> tuple[Array, Array, Array]:
         """The sigmoid of x and two sums for each row, in one pass."""
         if x.dtype != np.float32:
             return super().tile_sums(x, columns)
@@ -45,17 +40,15 @@ class NumbaBackend(NumpyBackend):
         numba_passes.logistic(x, columns.mass, columns.share, sigmoid, value, spread)
         return sigmoid, value, spread
 
-    def line_sums(
-        self, x: Numbers, slope: Numbers, step: Numbers, mass: Numbers
-    ) -> Numbers:
+    def line_sums(self, x: Array, slope: Array, step: Array, mass: Array) -> Array:
         """Σ mass softplus(x + step · slope) of every row, in one pass."""
         if x.dtype != np.float32:
-            return np.asarray(super().line_sums(x, slope, step, mass))
+            return super().line_sums(x, slope, step, mass)
         result = np.empty(len(x), x.dtype)
         numba_passes.line(x, slope, step, mass, result)
         return result
 
-    def known_entries(self, columns: Numbers, other: Numbers) -> KnownEntries:
+    def known_entries(self, columns: Array, other: Array) -> KnownEntries:
         """Rows of the other factor at every row's known columns (rows, width)."""
         return _CompiledEntries(columns, other)
 
@@ -73,16 +66,16 @@ def _keep_freed_memory() -> None:
 class _CompiledEntries(KnownEntries):
     """Known entries that are read in place, without gathering."""
 
-    def __init__(self, columns: Numbers, other: Numbers) -> None:
+    def __init__(self, columns: Array, other: Array) -> None:
         self.columns, self.other = columns, other
 
-    def dots(self, y: Numbers) -> Numbers:
+    def dots(self, y: Array) -> Array:
         """y·z_c for every known column: (rows, width)."""
         result = np.empty(self.columns.shape, self.other.dtype)
         numba_passes.dots(self.columns, self.other, y, result)
         return result
 
-    def sums(self, weights: Numbers) -> Numbers:
+    def sums(self, weights: Array) -> Array:
         """Σ_c weight_c z_c for every row: (rows, d)."""
         result = np.empty((len(weights), self.other.shape[1]), self.other.dtype)
         numba_passes.sums(self.columns, self.other, weights, result)

@@ -29,7 +29,7 @@ from phcle.errors import FileError, PhcleWarning
 from phcle.files.atomic import check_can_write
 from phcle.files.container import read_sealed, write_sealed
 from phcle.files.reading import naming
-from phcle.model.problem import DeviceProblem, Problem, State
+from phcle.model.problem import DeviceProblem, Problem, State, Weights
 from phcle.model.settings import Chosen
 from phcle.options import DEFAULTS, OPTIONS
 
@@ -133,7 +133,7 @@ class Checkpoint:
     def _refuse_misfits(
         self,
         parts: Sequence[AnyFloats],
-        weights: Mapping[str, float],
+        weights: Weights,
         history: Iterable[Mapping[str, float]],
     ) -> None:
         """Refuse factors of other sizes, which no checksum can tell."""

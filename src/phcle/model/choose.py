@@ -95,11 +95,8 @@ class SettingChoice:
             The setting, and how it was found.
         """
         options, why = self.options, ""
-        if (
-            not options["choose"]
-            or options["init"] == "ones"
-            or options["complete_only"]
-        ):
+        is_off = not options["choose"] or options["complete_only"]
+        if is_off or options["init"] == "ones":
             found = Chosen(self.given(aligned), reason="Choosing was turned off.")
         elif earlier is None:
             found = self._tried(aligned)

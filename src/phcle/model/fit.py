@@ -24,7 +24,7 @@ from phcle.contexts.terms import Sample
 from phcle.errors import NumericalError, some
 from phcle.model.balance import balance
 from phcle.model.column_samples import EVERYTHING, ColumnSamples, Drawn
-from phcle.model.problem import DeviceProblem, State
+from phcle.model.problem import DeviceProblem, State, Weights
 from phcle.model.rows import Rows, improve_rows
 
 Reweigh = Callable[[Mapping[str, float], Mapping[str, float]], dict[str, float]]
@@ -81,7 +81,7 @@ class Solver:
         problem, backend = self.device.problem, self.device.backend
         return [x.floor(problem.penalties, backend) for x in problem.contexts]
 
-    def begin(self, start: Sequence[Array], weights: Mapping[str, float]) -> State:
+    def begin(self, start: Sequence[Array], weights: Weights) -> State:
         """Move a start to the device.
 
         Parameters
@@ -172,7 +172,7 @@ class Solver:
     def _rows(
         self,
         factors: Sequence[Array],
-        weights: Mapping[str, float],
+        weights: Weights,
         samples: Sequence[Sample | None] | None = None,
     ) -> Rows:
         """The rows of W, with these factors."""
@@ -225,9 +225,7 @@ class Solver:
             weights = self.reweigh(self._above_floor(values, weights), weights)
         return State(W, factors, weights, (*state.history, record))
 
-    def _above_floor(
-        self, values: Any, weights: Mapping[str, float]
-    ) -> dict[str, float]:
+    def _above_floor(self, values: Any, weights: Weights) -> dict[str, float]:
         """The value of each context above its floor."""
         problem = self.device.problem
         sizes = problem.term_weights(weights)
@@ -235,7 +233,7 @@ class Solver:
         return dict(zip(problem.names, map(float, above), strict=True))
 
     def terms(
-        self, values: Any, weights: Mapping[str, float], penalties: Mapping[str, float]
+        self, values: Any, weights: Weights, penalties: Mapping[str, float]
     ) -> dict[str, float]:
         """Collect the objective, the gap and every term.
 

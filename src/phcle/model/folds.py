@@ -25,7 +25,7 @@ from phcle.contexts.labels import index_of
 from phcle.embedding.held_out import HeldOut, HeldTags
 from phcle.model.fit import Solver
 from phcle.model.label_solve import solve_labels
-from phcle.model.problem import DeviceProblem, State
+from phcle.model.problem import DeviceProblem, State, Weights
 from phcle.model.start import start_factors
 
 FOLDS = 4
@@ -159,7 +159,7 @@ def _field_of(table: PredictingContext) -> Ints:
 
 def out_of_fold(
     device: DeviceProblem,
-    weights: Mapping[str, float],
+    weights: Weights,
     *,
     seed: int,
     on_fit: Callable[[int, int], None] = lambda done, total: None,
@@ -303,7 +303,7 @@ class _TagFolds:
 def _fitted(
     device: DeviceProblem,
     left: Mapping[int, FittedContext],
-    weights: Mapping[str, float],
+    weights: Weights,
     seed: int,
 ) -> tuple[AnyFloats, Sequence[AnyFloats]]:
     """W and all factors of a short fit to what is left of some tables."""
@@ -319,7 +319,7 @@ def _fitted(
 
 
 def cold_fit(
-    device: DeviceProblem, weights: Mapping[str, float], seed: int, n_sweeps: int
+    device: DeviceProblem, weights: Weights, seed: int, n_sweeps: int
 ) -> State:
     """Make so many sweeps from a new start.
 
@@ -350,8 +350,5 @@ def cold_fit(
 @contextmanager
 def _quiet(device: DeviceProblem) -> Iterator[None]:
     """Blocks have their own threads, and overflow is looked for after a sweep."""
-    with (
-        device.backend.limited_threads(),
-        np.errstate(over="ignore", invalid="ignore"),
-    ):
+    with device.backend.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
         yield

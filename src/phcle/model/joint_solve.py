@@ -7,7 +7,7 @@ the nodes give back: H z = (curvature of the rows) z − pull of the nodes solve
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from phcle.backends.protocol import Array
 from phcle.contexts.terms import Curvature, LinearUpdate, Local
-from phcle.model.problem import DeviceProblem
+from phcle.model.problem import DeviceProblem, Weights
 from phcle.model.rows import rows_of
 
 MOST_TURNS = 20
@@ -33,7 +33,7 @@ def solve_jointly(
     device: DeviceProblem,
     W: Array,
     factors: Sequence[Array],
-    weights: Mapping[str, float],
+    weights: Weights,
     *,
     tol: float,
 ) -> tuple[Array, list[Array]]:
@@ -97,10 +97,7 @@ class _Joint:
     """The objective as a function of W, with the nodes at their optimum."""
 
     def __init__(
-        self,
-        device: DeviceProblem,
-        factors: Sequence[Array],
-        weights: Mapping[str, float],
+        self, device: DeviceProblem, factors: Sequence[Array], weights: Weights
     ) -> None:
         self.device, self.xp, self.weights = device, device.backend.xp, weights
         self.factors, self.ridge = factors, device.problem.penalties.ridge

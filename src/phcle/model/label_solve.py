@@ -18,7 +18,7 @@ from phcle.contexts.terms import Sample
 from phcle.errors import NumericalError, some
 from phcle.model.column_samples import ColumnSamples
 from phcle.model.joint_solve import solve_jointly
-from phcle.model.problem import DeviceProblem, Problem
+from phcle.model.problem import DeviceProblem, Problem, Weights
 from phcle.model.rows import Rows
 
 Floats = npt.NDArray[np.floating[Any]]
@@ -77,7 +77,7 @@ def solve_labels(
     device: DeviceProblem,
     start: Floats | None,
     factors: Sequence[Floats],
-    weights: Mapping[str, float],
+    weights: Weights,
     *,
     tol: float = 1e-4,
     settle: bool = False,

@@ -23,6 +23,9 @@ from phcle.contexts.base.fitted_context import FittedContext
 from phcle.contexts.labels import as_names
 from phcle.contexts.terms import FactorUpdate, Penalties, RowUpdate, Sample, View
 
+Weights = Mapping[str, float]
+"""α and β by context."""
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -64,7 +67,7 @@ class Problem:
         n_columns = sum(context.n_dense_columns for context in self.contexts)
         return len(self.labels) * n_columns
 
-    def uninformed(self, weights: Mapping[str, float]) -> list[str]:
+    def uninformed(self, weights: Weights) -> list[str]:
         """Find the labels about which no context with a weight tells anything.
 
         Parameters
@@ -103,7 +106,7 @@ class Problem:
         told = tuple(context.beside(informed) for context in contexts)
         return replace(self, labels=as_names(labels), contexts=told)
 
-    def term_weights(self, weights: Mapping[str, float]) -> list[float]:
+    def term_weights(self, weights: Weights) -> list[float]:
         """Compute what multiplies the term of each context.
 
         Parameters
@@ -237,7 +240,7 @@ class DeviceProblem:
     def views(
         self,
         factors: Sequence[Array],
-        weights: Mapping[str, float],
+        weights: Weights,
         samples: Sequence[Sample | None] | None = None,
     ) -> list[View]:
         """Fix the factors and weights of all terms of W.
@@ -270,7 +273,7 @@ class DeviceProblem:
         self,
         W: Array,
         factors: Sequence[Array],
-        weights: Mapping[str, float],
+        weights: Weights,
         update_rows: RowUpdate,
         *,
         samples: Sequence[Sample | None] | None = None,

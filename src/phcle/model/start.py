@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from phcle.arrays import AnyFloats, Floats
 from phcle.backends.protocol import Array, Backend, choose_backend
 from phcle.contexts.name_arrays import hash_names
 from phcle.errors import PhcleWarning
-from phcle.model.problem import Problem
+from phcle.model.problem import Problem, Weights
 
 NOISE = 0.01
 """Size of the seeded noise at the start. Without noise, dimensions where W and a factor
@@ -56,7 +56,7 @@ STEP = -0x61C8864680B583EB
 
 def start_factors(
     problem: Problem,
-    weights: Mapping[str, float],
+    weights: Weights,
     init: str,
     rng: np.random.Generator,
     *,
@@ -171,10 +171,7 @@ def draw_rows(
 
 
 def spectral(
-    problem: Problem,
-    weights: Mapping[str, float],
-    rng: np.random.Generator,
-    backend: Backend,
+    problem: Problem, weights: Weights, rng: np.random.Generator, backend: Backend
 ) -> list[Array]:
     """Compute the randomised SVD of all targets, split evenly between the factors.
 

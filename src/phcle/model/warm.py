@@ -23,7 +23,7 @@ from phcle.embedding import load
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, OptionError, some
 from phcle.model.label_solve import solve_labels
-from phcle.model.problem import DeviceProblem, Problem
+from phcle.model.problem import DeviceProblem, Problem, Weights
 from phcle.model.settings import Chosen
 from phcle.model.start import NOISE, draw_rows
 from phcle.options import DEFAULTS, OPTIONS
@@ -142,7 +142,7 @@ def earlier_choice(
 def warm_factors(
     embedding: LabelEmbedding,
     problem: Problem,
-    weights: Mapping[str, float],
+    weights: Weights,
     rng: np.random.Generator,
     backend: Backend,
 ) -> list[Floats] | None:

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from phcle.errors import OptionError, did_you_mean, some
-from phcle.model.problem import Problem
+from phcle.model.problem import Problem, Weights
 from phcle.options import LARGEST, is_amount, shortened
 
 BACKGROUND = 0.02
@@ -52,7 +52,7 @@ def equal_weights(problem: Problem) -> dict[str, float]:
     return weights
 
 
-def given_weights(problem: Problem, weights: Mapping[str, float]) -> dict[str, float]:
+def given_weights(problem: Problem, weights: Weights) -> dict[str, float]:
     """Check the user's weights: every context must have one.
 
     Parameters
@@ -99,7 +99,7 @@ def given_weights(problem: Problem, weights: Mapping[str, float]) -> dict[str, f
 
 
 def nie_weights(
-    problem: Problem, losses: Mapping[str, float], weights: Mapping[str, float]
+    problem: Problem, losses: Mapping[str, float], weights: Weights
 ) -> dict[str, float]:
     """Compute weights ∝ 1/(2√loss) within each kind of context (Nie et al. 2017).
 

@@ -23,8 +23,7 @@ CHUNK = 512
 
 ZERO, HALF, ONE, TWO = (np.float32(x) for x in (0, 0.5, 1, 2))
 LEAST, LOG2E = np.float32(-87.0), np.float32(1 / np.log(2))
-HIGH = np.float32(0.693359375)
-LOW = np.float32(np.log(2) - 0.693359375)
+HIGH, LOW = np.float32(0.693359375), np.float32(np.log(2) - 0.693359375)
 """log 2 in two parts; n times the first is exact."""
 
 E = tuple(np.float32(1 / factorial(k)) for k in range(8))
