@@ -9,7 +9,6 @@ change is kept if it predicts them better. The questions, in this order:
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -218,24 +217,18 @@ class SettingChoice:
 
     def _tried(self, aligned: Aligned) -> Chosen:
         """The settings that the options leave open, chosen by trials."""
-        given, counter = self.given(aligned), itertools.count(1)
-        if not any(context.may_have_gaps for context in aligned.contexts):
-            why = "no cell of readable tables could be hidden"
-            return Chosen(given, reason=f"The defaults stay: {why}.")
-        trials = self._trials(aligned, given)
-        if trials.nothing_to_judge_by:
+        given, options = self.given(aligned), self.options
+        why = "no cell of readable tables could be hidden"
+        if any(context.may_have_gaps for context in aligned.contexts):
+            trials = self._trials(aligned, given)
             why = trials.nothing_to_judge_by
+        if why:
             return Chosen(given, reason=f"The defaults stay: {why}.")
+        is_open = {x for x in ("dim", "shrinkage") if options[x] == "auto"}
         with counted_progress(
-            "choosing settings", enabled=self.options["verbose"], unit="trials"
+            "choosing settings", enabled=options["verbose"], unit="trials"
         ) as show:
-            search = _Search(
-                trials,
-                given,
-                {x for x in ("dim", "shrinkage") if self.options[x] == "auto"},
-                lambda: show(next(counter), MOST_TRIALS),
-            )
-            return search.run()
+            return _Search(trials, given, is_open).run(show)
 
     def _weighed(self, aligned: Aligned, chosen: Chosen) -> Chosen:
         """Find out which contexts are useful, at the chosen setting."""
@@ -252,15 +245,8 @@ class SettingChoice:
 class _Search:
     """Tries settings one after the other, each a change of the best so far."""
 
-    def __init__(
-        self,
-        trials: Trials,
-        given: Setting,
-        is_open: set[str],
-        on_trial: Callable[[], None],
-    ) -> None:
+    def __init__(self, trials: Trials, given: Setting, is_open: set[str]) -> None:
         self.trials, self.given, self.is_open = trials, given, is_open
-        self.on_trial = on_trial
         self.contexts = trials.aligned.contexts
         roles = [c for c in self.contexts if c.role_is_open]
         self.trees = [c.name for c in roles if c.hierarchy is not None]
@@ -272,10 +258,11 @@ class _Search:
         """The last change that was kept."""
         return next(trial for trial in reversed(self.done) if trial.kept)
 
-    def run(self) -> Chosen:
+    def run(self, show: Callable[[int, int], None]) -> Chosen:
         """Make all trials and choose."""
-        for change, setting in self._changes():
+        for n_done, (change, setting) in enumerate(self._changes(), 1):
             self._compare(change, setting)
+            show(n_done, MOST_TRIALS)
         best, hidden = self.best, self.trials.hidden
         n_hidden = sum(len(cells.rows) for cells in hidden.values())
         if best.skill < WORTH:
@@ -336,7 +323,6 @@ class _Search:
         # Tables of noise must not hide what a change does for the others: no mean here.
         kept = not self.done or (skill - self.best.skill) * len(counted) > GAIN
         self.done.append(Trial(change, setting, skill, skills, kept))
-        self.on_trial()
 
     def _without_noise(self) -> dict[str, float]:
         """The best shrinkage of each table; tables that nothing predicts vanish.
