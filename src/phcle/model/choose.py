@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from phcle.contexts.alignment import Aligned
-from phcle.contexts.base.context import Context
+from phcle.contexts.protocol import Context
 from phcle.contexts.terms import Penalties
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import PhcleWarning
@@ -415,5 +415,6 @@ def pose_setting(
         return pose_setting(aligned, replace(setting, roles=roles), penalties)
     for error in errors.values():
         raise error
-    shrunk = [c.shrunk(setting.shrinkage.get(c.name)) for c in problem.contexts]
+    sizes = setting.shrinkage
+    shrunk = [c.changed(shrinkage=sizes.get(c.name)) for c in problem.contexts]
     return replace(problem, contexts=tuple(shrunk)), setting

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phcle.arrays import AnyFloats
-from phcle.contexts.relational.column_sampling import (
+from phcle.contexts.logistic import (
     SHUFFLED,
     draw_columns,
     draw_strata,

@@ -19,9 +19,9 @@ from typing import cast
 import numpy as np
 
 from phcle.arrays import AnyFloats, Floats, Ints
-from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.labels import index_of
+from phcle.contexts.protocol import Context
+from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.held_out import HeldOut, HeldTags
 from phcle.model.fit import Solver
 from phcle.model.label_solve import solve_labels
@@ -107,17 +107,17 @@ class HiddenCells:
 
 
 def hide_cells(
-    table: PredictingContext,
+    table: DescriptiveContext,
     labels: Sequence[str],
     share: float,
     most: int,
     rng: np.random.Generator,
-) -> tuple[PredictingContext, HiddenCells]:
+) -> tuple[DescriptiveContext, HiddenCells]:
     """Hide some known cells, to see how well a fit predicts them.
 
     Parameters
     ----------
-    table : PredictingContext
+    table : DescriptiveContext
         The table.
     labels : sequence of str
         Labels of the problem.
@@ -130,12 +130,12 @@ def hide_cells(
 
     Returns
     -------
-    table : PredictingContext
+    table : DescriptiveContext
         The table without the hidden cells.
     hidden : HiddenCells
         The hidden cells.
     """
-    matrix, row_of = table.data.matrix, index_of(labels)
+    matrix, row_of = table.matrix, index_of(labels)
     rows = np.flatnonzero(matrix.known_rows)
     n_looked = max(1, most // max(len(table.columns), 1))
     if n_looked < len(rows):
@@ -143,13 +143,13 @@ def hide_cells(
     found = table.on_fit_scale(matrix.take(rows).toarray())
     drawn = rng.random((len(rows), len(table.fields))) < share
     at, columns = np.nonzero(~np.isnan(found) & drawn[:, _field_of(table)])
-    places = np.array([row_of[x] for x in table.data.labels], dtype=np.int64)[rows[at]]
+    places = np.array([row_of[x] for x in table.labels], dtype=np.int64)[rows[at]]
     left = table.without_cells(places, columns)
     truth = (found[at, columns] - left.offset[columns]) / table.scale[columns]
     return left, HiddenCells(places, columns, truth)
 
 
-def _field_of(table: PredictingContext) -> Ints:
+def _field_of(table: DescriptiveContext) -> Ints:
     """The field of each column: the values of a category belong together."""
     found = np.empty(len(table.columns), dtype=np.int64)
     for number, field in enumerate(table.fields):
@@ -191,8 +191,8 @@ def out_of_fold(
         is_judged = context.can_be_completed and n_described >= FEWEST_LABELS
         if not (is_judged and weights[context.name] > 0):
             continue
-        table = cast(PredictingContext, context)
-        rows = np.array([row_of[x] for x in table.data.labels], dtype=np.int64)
+        table = cast(DescriptiveContext, context)
+        rows = np.array([row_of[x] for x in table.labels], dtype=np.int64)
         kind = _TagFolds if table.value_kind == "tags" else _DenseFolds
         folds[number] = kind(table, rows, rng)
     hides_cells = any(isinstance(each, _DenseFolds) for each in folds.values())
@@ -212,17 +212,17 @@ class _DenseFolds:
     """Folds of one table of numbers, categories and truth values."""
 
     def __init__(
-        self, table: PredictingContext, rows: Ints, rng: np.random.Generator
+        self, table: DescriptiveContext, rows: Ints, rng: np.random.Generator
     ) -> None:
         self.table, self.rows = table, rows
         n, n_columns = len(rows), len(table.columns)
-        self.known = table.data.matrix.known_cells()
+        self.known = table.matrix.known_cells()
         self.cell_fold = rng.integers(0, FOLDS, (n, len(table.fields))).astype(np.int8)
         self.row_fold = rng.integers(0, FOLDS, n).astype(np.int8)
         self.cells = np.zeros((FOLDS, n, n_columns), dtype=np.float16)
         self.whole = np.zeros((n, n_columns), dtype=np.float16)
 
-    def without(self, fold: int, hides_rows: bool) -> PredictingContext:
+    def without(self, fold: int, hides_rows: bool) -> DescriptiveContext:
         """The table without the cells, or the labels, of a fold."""
         at, columns = self.known
         field_of = _field_of(self.table)
@@ -236,7 +236,7 @@ class _DenseFolds:
         self,
         fold: int,
         hides_rows: bool,
-        left: PredictingContext,
+        left: DescriptiveContext,
         W: AnyFloats,
         U: AnyFloats,
     ) -> None:
@@ -258,7 +258,7 @@ class _TagFolds:
     """Folds of the labels of one table of tags, and cells of some of them."""
 
     def __init__(
-        self, table: PredictingContext, rows: Ints, rng: np.random.Generator
+        self, table: DescriptiveContext, rows: Ints, rng: np.random.Generator
     ) -> None:
         self.table, self.rows = table, rows
         self.row_fold = rng.integers(0, FOLDS, len(rows)).astype(np.int8)
@@ -266,7 +266,7 @@ class _TagFolds:
         self.sample = np.sort(rng.choice(len(rows), n, replace=False))
         self.found: list[HeldTags] = []
 
-    def without(self, fold: int, hides_rows: bool) -> PredictingContext | None:
+    def without(self, fold: int, hides_rows: bool) -> DescriptiveContext | None:
         """The table without the labels of a fold; single tags are never hidden."""
         if not hides_rows:
             return None
@@ -276,7 +276,7 @@ class _TagFolds:
         self,
         fold: int,
         hides_rows: bool,
-        left: PredictingContext,
+        left: DescriptiveContext,
         W: AnyFloats,
         U: AnyFloats,
     ) -> None:
@@ -284,7 +284,7 @@ class _TagFolds:
         own = self.sample[self.row_fold[self.sample] == fold]
         steps = W[self.rows[own]] @ U.T
         moved = (left.offset - self.table.offset) / self.table.scale
-        truth = self.table.data.matrix.take(own)
+        truth = self.table.matrix.take(own)
         at, columns = truth.known_cells()
         self.found.append(
             HeldTags(
@@ -302,7 +302,7 @@ class _TagFolds:
 
 def _fitted(
     device: DeviceProblem,
-    left: Mapping[int, FittedContext],
+    left: Mapping[int, Context],
     weights: Weights,
     seed: int,
 ) -> tuple[AnyFloats, Sequence[AnyFloats]]:

@@ -130,7 +130,7 @@ def context_help(
     >>> found.contexts[2].verdict
     'no effect'
     """
-    stored = {c.name: c for c in embedding.contexts if c.data is not None}
+    stored = tuple(context for context in embedding.contexts if context.labels)
     is_equal = embedding.options.get("weights", "equal") == "equal"
     kept = {c.name: c.weight for c in embedding.contexts}
 
@@ -140,11 +140,10 @@ def context_help(
 
     seed = int(embedding.options.get("random_state", 0))
     trials = Trials(
-        Aligned(embedding.labels, tuple(c.data for c in stored.values())),
+        Aligned(embedding.labels, stored),
         Penalties(**embedding.penalties),
         weigh,
         {**DEFAULTS, "random_state": seed},
-        lambda context, labels: stored[context.name].again(labels),
     )
     n_hidden = sum(len(cells.rows) for cells in trials.hidden.values())
     if trials.nothing_to_judge_by:

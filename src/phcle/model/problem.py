@@ -19,8 +19,8 @@ from phcle.arrays import AnyFloats
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import split_rows
 from phcle.contexts.alignment import Aligned
-from phcle.contexts.base.fitted_context import FittedContext
 from phcle.contexts.labels import as_names
+from phcle.contexts.protocol import Context
 from phcle.contexts.terms import FactorUpdate, Penalties, RowUpdate, Sample, View
 
 Weights = Mapping[str, float]
@@ -35,7 +35,7 @@ class Problem:
     ----------
     labels : tuple of str
         Labels of all rows of W.
-    contexts : tuple of FittedContext
+    contexts : tuple of Context
         The contexts over these labels.
     penalties : Penalties
         The λ's and k.
@@ -44,7 +44,7 @@ class Problem:
     """
 
     labels: tuple[str, ...]
-    contexts: tuple[FittedContext, ...]
+    contexts: tuple[Context, ...]
     penalties: Penalties
     dim: int
 
@@ -54,9 +54,9 @@ class Problem:
         return tuple(context.name for context in self.contexts)
 
     @property
-    def groups(self) -> list[list[FittedContext]]:
+    def groups(self) -> list[list[Context]]:
         """Contexts by kind. The weights of each group sum to one."""
-        found: dict[str, list[FittedContext]] = {}
+        found: dict[str, list[Context]] = {}
         for context in self.contexts:
             found.setdefault(context.kind, []).append(context)
         return list(found.values())
@@ -67,13 +67,15 @@ class Problem:
         n_columns = sum(context.n_dense_columns for context in self.contexts)
         return len(self.labels) * n_columns
 
-    def uninformed(self, weights: Weights) -> list[str]:
+    def uninformed(self, weights: Weights, *, is_fit: bool = True) -> list[str]:
         """Find the labels about which no context with a weight tells anything.
 
         Parameters
         ----------
         weights : mapping
             α and β by context.
+        is_fit : bool, default True
+            Whether columns whose values are all equal tell nothing.
 
         Returns
         -------
@@ -83,18 +85,18 @@ class Problem:
         informed = np.zeros(len(self.labels), dtype=bool)
         for context in self.contexts:
             if weights[context.name] > 0:
-                is_family = context.turns_with_labels
-                informed |= context.observed if is_family else context.informs
+                is_strict = is_fit and not context.turns_with_labels
+                informed |= context.informs if is_strict else context.observed
         return [self.labels[i] for i in np.flatnonzero(~informed)]
 
-    def over(self, labels: Sequence[str], contexts: Sequence[FittedContext]) -> Problem:
+    def over(self, labels: Sequence[str], contexts: Sequence[Context]) -> Problem:
         """Return the same model over other labels or values.
 
         Parameters
         ----------
         labels : sequence of str
             The labels.
-        contexts : sequence of FittedContext
+        contexts : sequence of Context
             The contexts over these labels.
 
         Returns

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from phcle.errors import some
-from phcle.files.json_toml import of_types
+from phcle.files.text import of_types
 
 NOISE = 1.6
 """Shrinkage of a table that no setting predicts: its factor becomes zero."""

@@ -15,11 +15,10 @@ import numpy as np
 from phcle.arrays import Floats
 from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import Aligned, observed_among
-from phcle.contexts.base.context import Context
-from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.labels import some_names
+from phcle.contexts.protocol import Context
 from phcle.contexts.terms import Penalties
+from phcle.contexts.values import DescriptiveContext
 from phcle.model.folds import HiddenCells, cold_fit, hide_cells
 from phcle.model.problem import DeviceProblem, Problem
 from phcle.model.settings import Setting
@@ -59,13 +58,11 @@ class Trials:
         Makes the weights of a problem.
     options : mapping from str to object
         Options of the fit: where to compute, and the seed.
-    arrange : callable
-        Arranges a context by labels; an embedding arranges what it stores.
     labels : tuple of str
         Labels of the trials.
     hidden : dict from str to HiddenCells
         Hidden cells by table.
-    tables : dict from str to FittedContext
+    tables : dict from str to Context
         Tables without their hidden cells.
     """
 
@@ -73,12 +70,9 @@ class Trials:
     penalties: Penalties
     weigh: Callable[[Problem], Mapping[str, float]]
     options: Mapping[str, Any]
-    arrange: Callable[[Context, Sequence[str]], FittedContext] = (
-        lambda context, labels: context.in_fit(labels)
-    )
     labels: tuple[str, ...] = ()
     hidden: dict[str, HiddenCells] = field(default_factory=dict)
-    tables: dict[str, FittedContext] = field(default_factory=dict)
+    tables: dict[str, Context] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         rng = np.random.default_rng(self.options["random_state"])
@@ -86,9 +80,9 @@ class Trials:
         for context in self.aligned.contexts:
             if context.relatives() is not None:
                 continue
-            table = self.arrange(context, self.labels)
+            table = context.in_fit(self.labels)
             if table.can_be_completed:
-                own = cast(PredictingContext, table)
+                own = cast(DescriptiveContext, table)
                 table, cells = hide_cells(own, self.labels, SHARE, MOST_CELLS, rng)
                 if len(cells.rows):
                     self.hidden[context.name] = cells
@@ -126,7 +120,7 @@ class Trials:
             Squared errors of the hidden cells, by table.
         """
         contexts = [
-            self.tables[part.name].shrunk(setting.shrinkage.get(part.name))
+            self.tables[part.name].changed(shrinkage=setting.shrinkage.get(part.name))
             if part.name in self.tables
             else part.in_fit(self.labels)
             for context in in_roles(self.aligned.contexts, setting.roles)
@@ -195,7 +189,9 @@ def in_roles(
     tuple of Context
         The contexts in their roles.
     """
-    return tuple(c.in_role(roles[c.name]) if c.name in roles else c for c in contexts)
+    return tuple(
+        c.changed(role=roles[c.name]) if c.name in roles else c for c in contexts
+    )
 
 
 def backend_of(options: Mapping[str, Any], problem: Problem) -> Backend:
