@@ -38,16 +38,16 @@ import phcle.estimator
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
 from phcle.contexts.protocol import Context
 from phcle.errors import PhcleWarning
-from phcle.model.sweep import MajoriseSolver, State
+from phcle.model.fit import Solver
+from phcle.model.problem import State
 
 STAGES = {
     "match labels": (phcle.estimator, "match_contexts"),
     "align": (phcle.estimator, "align"),
     "choosing": (phcle.estimator.SettingChoice, "chosen"),
     "layout": (phcle.estimator, "DeviceProblem"),
-    "floor": (MajoriseSolver, "__init__"),
     "start": (phcle.estimator, "start_factors"),
-    "sweeps": (MajoriseSolver, "step"),
+    "sweeps": (Solver, "sweep"),
     "last solve": (phcle.estimator, "solve_labels"),
     "embedding": (phcle.estimator, "LabelEmbedding"),
     "completion": (PHCLE, "_complete"),

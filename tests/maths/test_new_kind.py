@@ -11,7 +11,7 @@ from votes.context import VotesContext
 
 from phcle import PHCLE, RelationalContext, fold_in, load
 from phcle.contexts.alignment import KINDS
-from phcle.model.problem import LabelRows
+from phcle.model.problem import DeviceProblem
 
 TREE = [
     *((label, "felid") for label in ("cat", "lion", "lynx")),
@@ -80,7 +80,7 @@ def test_terms_of_the_new_kind_agree_with_its_plain_loss(contexts, rng):
     backend = make_backend("numpy")
     W = rng.normal(size=(len(problem.labels), 3))
     factors = [rng.normal(size=(len(c.columns), 3)) for c in problem.contexts]
-    rows = LabelRows(backend, problem)
+    rows = DeviceProblem(backend, problem)
     view = rows.views(factors, {"hierarchy": 1.0, "votes": 1.0})[1]
     value = sum(
         view.local(number, W[block.rows]).value.sum()

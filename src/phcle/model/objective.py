@@ -15,19 +15,16 @@ One relational and one descriptive context give Eq. 4 of the paper, any number g
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import array_api_compat.numpy as xp
 
 from phcle.arrays import AnyFloats
-from phcle.model.problem import Problem, penalty_terms
+from phcle.model.problem import Problem, Weights, penalty_terms
 
 
 def objective_terms(
-    problem: Problem,
-    W: AnyFloats,
-    factors: Sequence[AnyFloats],
-    weights: Mapping[str, float],
+    problem: Problem, W: AnyFloats, factors: Sequence[AnyFloats], weights: Weights
 ) -> dict[str, float]:
     """Compute every term of the objective, their sum, and the gap to the lower bound.
 

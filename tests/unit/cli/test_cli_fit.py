@@ -96,7 +96,7 @@ def test_warning_is_one_line_on_stderr(phcle):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--dim", 0), "The 'dim' option must be a whole number, 1 or more"),
+        (("--dim", 0), "The 'dim' option must be a whole number from 1 to 1,000,000"),
         (("--set", "solver=papper"), "Did you mean 'paper'?"),
         (("--weights", "tree=heavy"), "Got 'tree=heavy' in it"),
         (("--weights", "treee=1"), "Did you mean 'tree'?"),
