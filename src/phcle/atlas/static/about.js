@@ -1,7 +1,6 @@
 // The section About: contexts, and how the embedding was learned.
 (function (root) {
   "use strict";
-  const Phcle = root.Phcle;
   const { html, count } = Phcle;
 
   function contexts(rows) {

@@ -12,7 +12,6 @@
 //   ["", "text", "has", text], ["", "values", "in", ["observed"]]
 (function (root) {
   "use strict";
-  const Phcle = (root.Phcle = root.Phcle || {});
   const unpacked = (text) => Phcle.unpacked_array(text);
   const [KNOWN, UNSAID] = [255, 254];
   const N_BINS = 24;
@@ -568,4 +567,4 @@
   Phcle.Column = Column;
   Phcle.lists = lists;
   Phcle.open_columns = (given) => new Columns(given);
-})(typeof window === "undefined" ? globalThis : window);
+})(window);

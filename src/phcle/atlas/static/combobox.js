@@ -8,7 +8,6 @@
 // Returns {whole, box, close()}. Text is inserted as text, never as HTML.
 (function (root) {
   "use strict";
-  const Phcle = (root.Phcle = root.Phcle || {});
 
   Phcle.combobox = function (id, options) {
     const box = options.input || Phcle.element("input", { type: "search", id: id });

@@ -6,7 +6,6 @@
 // have instead. Its kind is "gap", or "suspicious" if its value is `known`.
 (function (root) {
   "use strict";
-  const Phcle = root.Phcle;
   const { html, count } = Phcle;
   const N_ON_PAGE = 25;
   const MOST_SUSPICIOUS = 200;

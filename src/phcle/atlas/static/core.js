@@ -5,7 +5,7 @@
 //   Phcle.open(path, pairs)               go to a part of the page; it stands after "#"
 (function (root) {
   "use strict";
-  const Phcle = (root.Phcle = root.Phcle || {});
+  const Phcle = (root.Phcle = { pages: {} });
   const SVG = "http://www.w3.org/2000/svg";
   const DRAWN = new Set(["svg", "path", "rect", "circle"]);
   const WAIT_MS = 80;

@@ -2,7 +2,6 @@
 // The address holds what is shown; a choice makes an entry in the history, moving does not.
 (function (root) {
   "use strict";
-  const Phcle = root.Phcle;
   const { html, count } = Phcle;
   const LOOK_MS = 1000;
   const MOST_KEPT = 200; // chosen labels in an address, which must not be too long

@@ -5,7 +5,6 @@
 //   panel.show(filters, found)   `found` is what columns.passing(filters) gives
 (function (root) {
   "use strict";
-  const Phcle = root.Phcle;
   const { html, count } = Phcle;
   const [WIDTH, HEIGHT] = [240, 56];
   const N_OPEN = 12; // fields whose bars are counted at once

@@ -2,7 +2,6 @@
 // with the reasons of what is predicted, the place in the taxonomy.
 (function (root) {
   "use strict";
-  const Phcle = root.Phcle;
   const { html, count } = Phcle;
   const N_NEAR = 15;
   const N_COLUMNS = 5; // of each context, in an explanation
@@ -343,7 +342,6 @@
     };
   }
 
-  Phcle.pages = { ...Phcle.pages };
   Phcle.pages["/label"] = (asked) => {
     const ids = asked.getAll("label");
     return ids.length > 1 ? several(ids.slice(0, MOST_COMPARED)) : one_label(ids[0] ?? "");

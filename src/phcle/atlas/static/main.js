@@ -2,7 +2,6 @@
 // of the page an address shows.
 (function (root) {
   "use strict";
-  const Phcle = root.Phcle;
   const { html } = Phcle;
   const SECTIONS = [
     ["/", "Explore"],

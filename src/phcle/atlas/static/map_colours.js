@@ -12,7 +12,6 @@
 // how sure predictions are.
 (function (root) {
   "use strict";
-  const Phcle = (root.Phcle = root.Phcle || {});
   const FAINT = 0.42; // share of its own colour that a predicted point has
   const STEPS = 64; // colours of a ramp
   const N_RAMP = 5; // colours of a ramp that the style sheet names

@@ -9,7 +9,6 @@
 // zoom it, about the place where they are.
 (function (root) {
   "use strict";
-  const Phcle = (root.Phcle = root.Phcle || {});
   const MOVE_MS = 450;
   const CLOSEST = 0.0005; // smallest half side of a view; that of the whole map is 1
   const FARTHEST = 4;

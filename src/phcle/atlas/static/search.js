@@ -1,7 +1,6 @@
 // Inputs that suggest labels, nodes and attributes while one types.
 (function (root) {
   "use strict";
-  const Phcle = root.Phcle;
   const { html } = Phcle;
   const MOST = 12;
 

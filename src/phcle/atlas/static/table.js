@@ -5,7 +5,6 @@
 //   table.show(found)   `found` is what columns.passing(filters) gives
 (function (root) {
   "use strict";
-  const Phcle = root.Phcle;
   const { html, count } = Phcle;
   const N_ROWS = 50;
   const MOST_SHOWN = 6; // columns at first: more do not fit
