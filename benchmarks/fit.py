@@ -1,16 +1,14 @@
-"""What fits cost: stages, growth with size, completion, refits, and labels that arrive.
+"""What fits cost: stages, completion, and refits.
 
     OMP_NUM_THREADS=1 python benchmarks/fit.py stages --data nouns --labels 10000
     python benchmarks/fit.py stages --labels 1000000 --device cuda --mixed
-    python benchmarks/fit.py growth --vary labels --json growth.json
     python benchmarks/fit.py completion --labels 3000 --completion full
-    python benchmarks/fit.py transform --known 10000 --new 10000
-    OMP_NUM_THREADS=1 python benchmarks/fit.py refit 1000 10000 nouns
+    OMP_NUM_THREADS=1 python benchmarks/fit.py refit 1000 10000
 
 `stages` wraps the functions of the library that make up a fit by timers, which wait for
 the GPU before they read the clock. Its data are leaves of a tree with counts for leaves
 near them ("random"), leaves of a tree with their ancestors ("tree"), a made-up tree and
-table ("table"), WordNet's nouns ("nouns"), or a folder with a copy of its files.
+table ("table"), or WordNet's nouns ("nouns").
 """
 
 from __future__ import annotations
@@ -23,25 +21,21 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import numpy as np
-import scipy.sparse as sp
-from measuring import NEAR, Stopwatch, peak_mb, run_apart, yardstick
+from measuring import NEAR, Stopwatch, peak_mb, yardstick
 from problems import (
     noun_contexts,
-    random_tree,
     random_tree_context,
     table_contexts,
-    warm_up,
+    tree_contexts,
 )
 
 import phcle.estimator
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
-from phcle.contexts.alignment import align
 from phcle.contexts.base.context import Context
 from phcle.errors import PhcleWarning
 from phcle.model.sweep import MajoriseSolver, State
@@ -64,17 +58,8 @@ WARM_UP = 10_000
 """Labels of a fit before the clock starts, which loads torch and compiles kernels; so
 many that the last solve uses the same ones."""
 
-BASE = {"labels": 4000, "nonzeros": 50, "dim": 100, "contexts": 1}
-VARIED = {
-    "labels": [1000, 2000, 4000, 8000, 16_000, 32_000],
-    "nonzeros": [10, 20, 50, 100, 200, 400],
-    "dim": [25, 50, 100, 200, 400],
-    "contexts": [1, 2, 4, 8],
-}
-"""What `growth` varies, one at a time."""
-
-NEW_ROWS, CORRECTED, N_NOUNS, MOST_COMPARED = 0.05, 0.01, 2_000, 2_000
-"""Of `refit`: shares of new labels and of wrong values, nouns, labels compared."""
+NEW_ROWS, CORRECTED, MOST_COMPARED = 0.05, 0.01, 2_000
+"""Of `refit`: shares of new labels and of wrong values, labels compared."""
 
 
 def synchronise() -> None:
@@ -87,8 +72,7 @@ def synchronise() -> None:
 class StageTimes:
     """Seconds and CPU seconds by stage."""
 
-    def __init__(self, *, is_told: bool = False) -> None:
-        self.is_told = is_told  # print every stage when it ends
+    def __init__(self) -> None:
         self.taken: dict[str, dict[str, float]] = {}
         self.is_open = False
 
@@ -108,8 +92,6 @@ class StageTimes:
                 before = self.taken.setdefault(stage, dict.fromkeys(took, 0.0))
                 for key in took:
                     before[key] += took[key]
-                if self.is_told:
-                    print(f"  {stage}: {took['seconds']:.2f} s", flush=True)
 
         return call
 
@@ -127,31 +109,19 @@ class StageTimes:
 
 def measure(
     contexts: list[Context],
-    *,
-    is_told: bool = False,
-    sweep_until: float = float("inf"),
     **options: Any,
 ) -> tuple[dict[str, Any], PHCLE]:
-    """Fit once; seconds by stage, and when the fit came near its end.
-
-    After `sweep_until` seconds, sweeps are stopped as Ctrl-C would stop them: the fit
-    solves for the labels and keeps the result.
-    """
-    times = StageTimes(is_told=is_told)
+    """Fit once; seconds by stage, and when the fit came near its end."""
+    times = StageTimes()
     timeline: list[tuple[float, float]] = []
     watch = Stopwatch()
 
     def note(state: State) -> None:
         timeline.append((watch.read()["seconds"], state.history[-1]["gap"]))
-        if timeline[-1][0] > sweep_until:
-            raise KeyboardInterrupt
 
     model = PHCLE(**options)
     with times.watching():
-        try:
-            model.fit(contexts, on_step=note)
-        except KeyboardInterrupt:
-            print(f"sweeps stopped after {len(timeline)}", flush=True)
+        model.fit(contexts, on_step=note)
     whole = watch.read()
     gap = model.history_[-1]["gap"]
     torch = sys.modules.get("torch")
@@ -189,12 +159,11 @@ def stages(options: argparse.Namespace) -> dict[str, Any]:
     n = options.labels
     made: dict[str, Callable[[], list[Context]]] = {
         "random": lambda: [random_tree_context(n, options.nonzeros, as_array=True)],
-        "tree": lambda: [RelationalContext.from_hierarchy(random_tree(n))],
+        "tree": lambda: tree_contexts(n),
         "table": lambda: table_contexts(n),
         "nouns": lambda: noun_contexts(n),
     }
-    copied = partial(noun_contexts, n, folder=Path(options.data))
-    contexts = made.get(options.data, copied)()
+    contexts = made[options.data]()
     chosen: dict[str, Any] = {
         "dim": options.dim,
         "choose": options.choose,
@@ -209,42 +178,6 @@ def stages(options: argparse.Namespace) -> dict[str, Any]:
         line, _ = measure(contexts, mode=options.mode, **chosen)
         show(line)
     return line
-
-
-def fit_of_size(case: dict[str, int], sweeps: int) -> dict[str, Any]:
-    """One fit with default options and a fixed number of sweeps."""
-    warnings.simplefilter("ignore", PhcleWarning)
-    trees = [
-        random_tree_context(case["labels"], case["nonzeros"], seed=i, name=f"tree{i}")
-        for i in range(case["contexts"])
-    ]
-    warm_up("auto")
-    before, watch = peak_mb(), Stopwatch()
-    moments: list[float] = []
-    PHCLE(dim=case["dim"], max_iter=sweeps, tol=0.0).fit(
-        trees, on_step=lambda state: moments.append(watch.read()["cpu_seconds"])
-    )
-    return {
-        **case,
-        "sweep_cpu_seconds": float(np.median(np.diff(moments))),
-        "fit_cpu_seconds": watch.read()["cpu_seconds"],
-        "extra_mb": peak_mb() - before,
-    }
-
-
-def growth(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """CPU seconds and memory, each fit in a process of its own, one thing varied."""
-    lines = []
-    for varied in options.vary or VARIED:
-        for size in options.sizes or VARIED[varied]:
-            lines.append(run_apart(fit_of_size, {**BASE, varied: size}, options.sweeps))
-            sweep, whole, extra = list(lines[-1].values())[-3:]
-            print(
-                f"{varied} {size:>7,}: sweep {sweep:7.2f} CPU s, "
-                f"fit {whole:7.2f} CPU s, {extra:5.0f} MB",
-                flush=True,
-            )
-    return lines
 
 
 def completion(options: argparse.Namespace) -> dict[str, Any]:
@@ -284,41 +217,6 @@ def completion(options: argparse.Namespace) -> dict[str, Any]:
     return {"labels": n, **took, "cells": n_cells, "bytes": size, "peak_mb": peak_mb()}
 
 
-def transform(options: argparse.Namespace) -> dict[str, Any]:
-    """How long labels take that arrive later, the best of three.
-
-    They are spread over the tree of the known ones, and have their columns.
-    """
-    n = options.known + options.new
-    whole = random_tree_context(n, options.nonzeros)
-    order = np.random.default_rng(0).permutation(n)
-    known, new = np.sort(order[: options.known]), np.sort(order[options.known :])
-    columns = tuple(whole.columns[i] for i in known)
-    fitted, later = (
-        RelationalContext(
-            "tree",
-            tuple(whole.labels[i] for i in rows),
-            columns,
-            sp.csr_array(whole.counts[rows][:, known]),
-        )
-        for rows in (known, new)
-    )
-    model = PHCLE(dim=options.dim, device=options.device, max_iter=options.sweeps)
-    model.fit(fitted)
-    runs = []
-    for _ in range(3):
-        watch = Stopwatch()
-        model.transform(later)
-        runs.append(watch.read())
-    best = min(runs, key=lambda run: run["seconds"])
-    print(
-        f"{options.new:,} new labels beside {options.known:,}, d = {options.dim}: "
-        f"{best['seconds']:.2f} s ({best['cpu_seconds']:.2f} CPU seconds), "
-        f"{yardstick():.0f} GFLOP/s"
-    )
-    return {"known": options.known, "new": options.new, "transform": runs}
-
-
 Change = tuple[str, list[Context], list[str] | None, list[Context], Any]
 """Name, contexts and labels before, contexts now, and a score of an embedding."""
 
@@ -354,14 +252,6 @@ def planted_changes(n: int) -> Iterator[Change]:
     wrong[rows[at], columns[at]] = left[rng.permutation(rows[at]), columns[at]]
     wrong = np.where(np.isnan(wrong) & ~np.isnan(left), 0.0, wrong)
     yield "1 % corrected", both(wrong), None, both(left), score
-
-
-def noun_changes() -> Iterator[Change]:
-    """New nouns of WordNet: hypernyms, glosses and parts."""
-    now = noun_contexts(N_NOUNS)
-    rng = np.random.default_rng(1)
-    early = [x for x in align(now).labels if rng.random() > NEW_ROWS]
-    yield "5 % new rows", now, early, now, lambda embedding: ""
 
 
 def cosine_difference(one: LabelEmbedding, other: LabelEmbedding) -> float:
@@ -402,9 +292,8 @@ def refit(options: argparse.Namespace) -> None:
     print(f"matrix product: {yardstick():.0f} GFLOP/s")
     titles = "data change scratch refit ratio sweeps objective cosines score score"
     print(f"| {' | '.join(titles.split())} |\n" + "| --- " * 10 + "|")
-    for name in options.sets:
-        changes = noun_changes() if name == "nouns" else planted_changes(int(name))
-        for title, before, early, now, score in changes:
+    for name in options.labels:
+        for title, before, early, now, score in planted_changes(name):
             model = PHCLE(completion="none")
             earlier = model.fit(before, labels=early).embedding_
             cold, warm = PHCLE(completion="none"), PHCLE(completion="none")
@@ -446,14 +335,10 @@ def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
     own.add_argument("--mode", default="auto")
     own.add_argument("--choose", action="store_true", help="choose settings, too")
     own.add_argument("--mixed", action="store_true", help="precision='mixed'")
-    own = command(growth, sweeps=6)
-    own.add_argument("--vary", choices=VARIED, action="append")
-    own.add_argument("--sizes", type=int, nargs="+", help="with one --vary")
     own = command(completion, labels=3_000)
     own.add_argument("--completion", default="full")
-    command(transform, known=10_000, new=10_000, nonzeros=50, dim=100, sweeps=10)
     own = command(refit)
-    own.add_argument("sets", nargs="+", help="numbers of labels, or nouns")
+    own.add_argument("labels", type=int, nargs="+")
     return parser.parse_args(arguments)
 
 

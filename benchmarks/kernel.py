@@ -1,6 +1,6 @@
 """The fused kernels: their speed on a GPU, and what they take, which needs none.
 
-    python benchmarks/kernel.py --json kernel.json
+    python benchmarks/kernel.py
     python benchmarks/kernel.py --inspect --width 128 --precision mixed
     python benchmarks/kernel.py --inspect --entries
 
@@ -219,7 +219,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--json", type=Path)
     parser.add_argument("--precision", choices=["mixed", "full"], action="append")
     parser.add_argument("--inspect", action="store_true", help="compile only")
     parser.add_argument("--width", type=int, choices=WIDTHS, action="append")
@@ -252,8 +251,6 @@ def main() -> None:
             f"| {line['tflops']:.0f} | {line['share']:.0%} | {line['value_ms']:.2f} "
             f"| {line['torch_ms']:.2f} |"
         )
-    if options.json:
-        options.json.write_text(json.dumps(lines, indent=1))
 
 
 if __name__ == "__main__":

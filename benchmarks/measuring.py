@@ -16,7 +16,7 @@ NEAR = 1.05
 
 
 class Stopwatch:
-    """Seconds by the clock and by the processor; it can be halted for judging."""
+    """Seconds by the clock and by the processor."""
 
     def __init__(self) -> None:
         self.started = self._now()
@@ -26,19 +26,11 @@ class Stopwatch:
         return time.perf_counter(), time.process_time()
 
     def read(self) -> dict[str, float]:
-        """Seconds since the start, without the halts."""
+        """Seconds since the start."""
         clock, processor = (
             a - b for a, b in zip(self._now(), self.started, strict=True)
         )
         return {"seconds": clock, "cpu_seconds": processor}
-
-    def without(self, action: Callable[[], Any]) -> Any:
-        """What the action gives; its seconds do not count."""
-        before = self._now()
-        given = action()
-        lost = [a - b for a, b in zip(self._now(), before, strict=True)]
-        self.started = (self.started[0] + lost[0], self.started[1] + lost[1])
-        return given
 
 
 def peak_mb() -> float:

@@ -60,18 +60,6 @@ def prepare_implicit() -> Train:
     return train
 
 
-def prepare_cmfrec() -> Train:
-    """Alternating least squares for implicit feedback: a squared loss, all pairs."""
-    from cmfrec import CMF_implicit
-
-    def train(data: FittedRelational, dim: int) -> tuple[Floats, Floats]:
-        model = CMF_implicit(k=dim, niter=15, use_float=True, random_state=0)
-        model.fit(sp.coo_matrix(data.counts, dtype=np.float32))
-        return model.A_, model.B_
-
-    return train
-
-
 def prepare_gensim() -> Train:
     """Skip-gram with negative sampling, on (label, column) pairs drawn from D.
 
@@ -124,7 +112,6 @@ def rows_by_name(
 PEERS: dict[str, Peer] = {
     "pmi": Peer("PMI + SVD, scikit-learn", prepare_pmi),
     "implicit": Peer("implicit LMF, 30 iterations", prepare_implicit),
-    "cmfrec": Peer("cmfrec implicit, 15 iterations", prepare_cmfrec),
     "gensim": Peer("gensim SGNS, 5 epochs", prepare_gensim),
 }
 """By the name that --only takes."""

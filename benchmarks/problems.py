@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,22 +35,6 @@ def tree_contexts(n_labels: int, *, seed: int = 0) -> list[Context]:
     return [RelationalContext.from_hierarchy(edges, labels=labels)]
 
 
-def random_tree(n_leaves: int, seed: int = 0) -> list[tuple[str, str]]:
-    """(child, parent) edges of a tree whose nodes hang below random earlier ones.
-
-    It grows until it has that many leaves.
-    """
-    rng = np.random.default_rng(seed)
-    edges: list[tuple[str, str]] = []
-    internal = {0}  # the root is never a label
-    while len(edges) + 1 - len(internal) < n_leaves:
-        child = len(edges) + 1
-        parent = int(rng.integers(child))
-        internal.add(parent)
-        edges.append((f"n{child}", f"n{parent}"))
-    return edges
-
-
 def table_contexts(n_labels: int, seed: int = 0) -> list[Context]:
     """A tree with eight children per node, and a table that follows it.
 
@@ -79,17 +62,14 @@ def table_contexts(n_labels: int, seed: int = 0) -> list[Context]:
     ]
 
 
-def noun_contexts(
-    n_labels: int, *, seed: int = 0, folder: Path | None = None
-) -> list[Context]:
+def noun_contexts(n_labels: int, *, seed: int = 0) -> list[Context]:
     """Hypernyms, gloss words and parts of random nouns of WordNet.
 
-    The files of WordNet are those of the system, or a copy in a folder. A draw without
-    any parts has no context of parts.
+    A draw without any parts has no context of parts.
     """
-    from phcle_paper.datasets import WORDNET_FOLDER, load_wordnet_nouns
+    from phcle_paper.datasets import load_wordnet_nouns
 
-    nouns = load_wordnet_nouns(folder or WORDNET_FOLDER)
+    nouns = load_wordnet_nouns()
     wnids = list(nouns.lemmas)
     if n_labels < len(wnids):
         rng = np.random.default_rng(seed)

@@ -1,14 +1,13 @@
 """Time, memory and objective of PHCLE and of libraries that factorise counts.
 
     python benchmarks/speed.py --peers pmi,implicit,gensim --repeat 3 --json speed.json
-    python benchmarks/speed.py --labels 1000 --labels 10000
 
-The data are the hypernyms of the 1000 ImageNet labels, which come with phcle, or, with
---labels, those of WordNet's nouns, drawn at random. Every method runs in a process of
-its own. A peer is trained at its customary settings, its factors are read as s·x + t
-for the s and t that suit our objective best, and the gap (objective − floor) is noted.
-The table also says when PHCLE had come to this gap. Seconds are given by the clock and
-by the processor: the second kind is fair on a busy machine.
+The data are the hypernyms of the 1000 ImageNet labels, which come with phcle. Every
+method runs in a process of its own. A peer is trained at its customary settings, its
+factors are read as s·x + t for the s and t that suit our objective best, and the gap
+(objective − floor) is noted. The table also says when PHCLE had come to this gap.
+Seconds are given by the clock and by the processor: the second kind is fair on a busy
+machine.
 """
 
 from __future__ import annotations
@@ -23,11 +22,10 @@ import numpy as np
 import numpy.typing as npt
 from measuring import Stopwatch, peak_mb, run_apart, yardstick
 from peers import PEERS
-from problems import noun_contexts, warm_up
+from problems import warm_up
 from scipy.optimize import minimize
 
 from phcle import PHCLE
-from phcle.contexts import Context
 from phcle.contexts.alignment import align
 from phcle.contexts.relational.loss import softplus
 from phcle.contexts.terms import Penalties
@@ -44,14 +42,7 @@ SEARCHED = 300
 """Labels on which s and t are searched; the gap is then that of all."""
 
 
-def hypernyms(n_labels: int | None) -> Context:
-    """Hypernyms of nouns drawn at random, or of the ImageNet labels."""
-    if n_labels is None:
-        return load_imagenet1k().hierarchy()
-    return noun_contexts(n_labels)[0]
-
-
-def hypernym_problem(n_labels: int | None, dim: int) -> Problem:
+def hypernym_problem(dim: int) -> Problem:
     """Hypernyms as a problem for solvers, with default penalties."""
     default = {option.name: option.default for option in OPTIONS}
     penalties = Penalties(
@@ -61,12 +52,12 @@ def hypernym_problem(n_labels: int | None, dim: int) -> Problem:
         ridge=default["ridge"],
         context_ridge=default["context_ridge"],
     )
-    return pose(align(hypernyms(n_labels)), penalties, dim)
+    return pose(align(load_imagenet1k().hierarchy()), penalties, dim)
 
 
-def run_fit(n_labels: int | None, dim: int) -> dict[str, Any]:
+def run_fit(dim: int) -> dict[str, Any]:
     """PHCLE as a user calls it, with all other options at their defaults."""
-    context = hypernyms(n_labels)
+    context = load_imagenet1k().hierarchy()
     warm_up("auto")
     watch = Stopwatch()
     model = PHCLE(dim=dim).fit(context)
@@ -82,10 +73,10 @@ def run_fit(n_labels: int | None, dim: int) -> dict[str, Any]:
     }
 
 
-def run_peer(n_labels: int | None, dim: int, name: str) -> dict[str, Any]:
+def run_peer(dim: int, name: str) -> dict[str, Any]:
     """A peer at its customary settings, judged by our objective."""
     line: dict[str, Any] = {"method": PEERS[name].title}
-    problem = hypernym_problem(n_labels, dim)
+    problem = hypernym_problem(dim)
     try:
         train = PEERS[name].prepare()
         watch = Stopwatch()
@@ -135,15 +126,13 @@ def gap_of_peer(problem: Problem, W: Floats, C: Floats) -> float:
     return terms["gap"]
 
 
-def measure(
-    n_labels: int | None, dim: int, peers: list[str], repeat: int
-) -> list[dict[str, Any]]:
-    """All methods at one size, each in its own process; the fastest run counts."""
-    fits = [run_apart(run_fit, n_labels, dim) for _ in range(repeat)]
+def measure(dim: int, peers: list[str], repeat: int) -> list[dict[str, Any]]:
+    """All methods, each in its own process; the fastest run counts."""
+    fits = [run_apart(run_fit, dim) for _ in range(repeat)]
     fit = min(fits, key=lambda run: run["cpu_seconds"])
     lines = [fit]
     for name in peers:
-        runs = [run_apart(run_peer, n_labels, dim, name) for _ in range(repeat)]
+        runs = [run_apart(run_peer, dim, name) for _ in range(repeat)]
         line = min(runs, key=lambda run: run.get("cpu_seconds", np.inf))
         gap = line.get("gap", -np.inf)
         there = [seconds for seconds, own in fit["timeline"] if own <= gap]
@@ -157,19 +146,16 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--labels", type=int, action="append", help="WordNet's nouns")
     parser.add_argument("--dim", type=int, default=100)
     parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--repeat", type=int, default=1, help="runs of each method")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
     peers = options.peers.split(",")
-    results = []
-    for n_labels in options.labels or [None]:
-        results.append(measure(n_labels, options.dim, peers, options.repeat))
-        show(results[-1])
+    lines = measure(options.dim, peers, options.repeat)
+    show(lines)
     if options.json:
-        options.json.write_text(json.dumps(results, indent=1))
+        options.json.write_text(json.dumps(lines, indent=1))
 
 
 def show(lines: list[dict[str, Any]]) -> None:

@@ -15,7 +15,7 @@ from conftest import make_backend
 
 import phcle
 
-# What docs/guarantees.md promises between back ends and numbers of threads, in float32.
+# What docs/promises.md promises between back ends and numbers of threads, in float32.
 VECTORS, OBJECTIVE, NEIGHBOURS = 5e-2, 1e-5, 0.99
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 FIT = """
@@ -67,8 +67,6 @@ def compare(first: Path, other: Path) -> dict[str, Any]:
     apart = np.linalg.norm(a - b @ left @ right, axis=1)
     objectives = [x.history[-1]["objective"] for x in (one, two)]
     return {
-        "same_bytes": first.read_bytes() == other.read_bytes(),
-        "same_vectors": bool(np.array_equal(a, b)),
         "vectors": float((apart / np.linalg.norm(a, axis=1)).max()),
         "objective": abs(objectives[1] / objectives[0] - 1),
         "neighbours": common_neighbours(a, b),
@@ -94,17 +92,14 @@ def test_two_processes_write_the_same_bytes(fitted, backend):
     assert fitted(backend, 1).read_bytes() == fitted(backend, 2).read_bytes()
 
 
-@pytest.mark.parametrize("backend", ["numba", "torch", "cuda"])
-def test_back_ends_agree_within_the_documented_tolerance(fitted, backend):
-    found = compare(fitted("numpy", 1), fitted(backend, 1))
-    assert found["vectors"] <= VECTORS
-    assert found["objective"] <= OBJECTIVE
-    assert found["neighbours"] >= NEIGHBOURS
-
-
-@pytest.mark.parametrize("backend", ["numpy", "numba"])
-def test_numbers_of_threads_agree_within_the_documented_tolerance(fitted, backend):
-    found = compare(fitted(backend, 1), fitted(backend, 1, threads=2))
+@pytest.mark.parametrize(
+    ("backend", "threads"),
+    [("numba", 1), ("torch", 1), ("cuda", 1), ("numpy", 2), ("numba", 2)],
+)
+def test_back_ends_and_threads_agree_within_the_documented_tolerance(
+    fitted, backend, threads
+):
+    found = compare(fitted("numpy", 1), fitted(backend, 1, threads))
     assert found["vectors"] <= VECTORS
     assert found["objective"] <= OBJECTIVE
     assert found["neighbours"] >= NEIGHBOURS
@@ -116,6 +111,5 @@ def test_the_comparison_sees_another_fit(fitted, tmp_path):
     vectors[0] = -vectors[0]
     replace(other, vectors=vectors).save(tmp_path / "other.phcle")
     found = compare(fitted("numpy", 1), tmp_path / "other.phcle")
-    assert not found["same_bytes"]
     assert found["vectors"] > VECTORS
     assert found["neighbours"] < NEIGHBOURS

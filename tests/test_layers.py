@@ -36,7 +36,6 @@ def lint(folder):
         [sys.executable, "-c", code, folder, CONTRACTS],
         capture_output=True,
         text=True,
-        check=False,
     )
 
 
@@ -69,20 +68,8 @@ def test_importing_the_package_loads_nothing_slow():
         "slow = {'numpy', 'scipy', 'sklearn', 'pandas', 'torch', 'rich', 'typer'}; "
         "sys.exit(', '.join(slow & set(sys.modules)) or 0)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-
-
-def in_a_child(code, folder):
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=folder,
-    )
 
 
 def test_libraries_of_tables_load_with_the_first_table(tmp_path):
@@ -102,7 +89,9 @@ from phcle.cli import main
 sys.argv = ["phcle", "nearest", "e.phcle", "a"]
 main()
 """
-    done = in_a_child(code, tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert "b" in done.stdout
 

@@ -39,7 +39,7 @@ def test_only_lines_of_scripts_and_pages_count(tmp_path):
     assert measure_code.page_lines(tmp_path / "x.js") == 2
 
 
-def test_every_measure_of_the_tree_has_a_limit_and_one_above_it_is_told(capsys):
+def test_every_measure_of_the_tree_has_a_limit_and_one_above_it_is_named(capsys):
     limits = measure_code.tomllib.loads(measure_code.LIMITS.read_text())
     sizes = measure_code.sizes_of_tree()
     assert {*sizes, *measure_code.USES} == set(limits)

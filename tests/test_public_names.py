@@ -73,25 +73,21 @@ FILES = [
 ]
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda x: x.relative_to(TESTS).as_posix())
-def test_a_file_uses_public_names_alone(file):
-    assert inner_names(file.read_text(encoding="utf-8")) == []
+def test_files_use_public_names_alone():
+    found = {x.name: inner_names(x.read_text(encoding="utf-8")) for x in FILES}
+    assert {name: own for name, own in found.items() if own} == {}
 
 
 @pytest.mark.parametrize(
     ("line", "is_refused"),
     [
         ("import phcle", False),
-        ("from phcle import PHCLE, errors", False),
         ("from phcle.embedding import load", False),
-        ("from phcle.cli import main", False),
-        ("import numpy.linalg", False),
         ("monkeypatch.setattr('os.fsync', fail)", False),
         ("import phcle.model", True),
         ("from phcle import solver", True),
         ("from phcle.cli.app import app", True),
         ("from phcle.atlas import pages", True),
-        ("from phcle.embedding.storage import load", True),
         ("def f():\n    from phcle.embedding.groups import cluster_labels", True),
         ("monkeypatch.setattr('phcle.embedding.groups.MOST_LABELS', 11)", True),
         ("pytest.importorskip('phcle.tables.reader')", True),

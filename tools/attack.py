@@ -16,7 +16,6 @@ import argparse
 import json
 import os
 import random
-import resource
 import shutil
 import signal
 import subprocess
@@ -25,7 +24,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -58,14 +57,8 @@ Attack = Callable[[Path, random.Random, Counter[str]], Iterator[str]]
 """One round of an attack in an empty folder; what it yields is damage."""
 
 
-def start(folder: Path, command: str, *, memory: int = 0) -> subprocess.Popen[str]:
-    """Start a command of phcle in a folder, with at most so many bytes of memory."""
-
-    def prepare() -> None:
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)
-        if memory:
-            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-
+def start(folder: Path, command: str) -> subprocess.Popen[str]:
+    """Start a command of phcle in a folder."""
     return subprocess.Popen(
         [*PHCLE, *command.split()],
         cwd=folder,
@@ -73,7 +66,7 @@ def start(folder: Path, command: str, *, memory: int = 0) -> subprocess.Popen[st
         stderr=subprocess.PIPE,
         text=True,
         errors="replace",
-        preexec_fn=prepare,
+        preexec_fn=partial(signal.signal, signal.SIGHUP, signal.SIG_DFL),
     )
 
 
@@ -228,20 +221,6 @@ def hangup(folder: Path, rng: random.Random, counts: Counter[str]) -> Iterator[s
         yield f"{sent.name}: labels were lost"
 
 
-def shared(folder: Path, rng: random.Random, counts: Counter[str]) -> Iterator[str]:
-    """Fits that start at the same time with the same checkpoint."""
-    outs = [folder / f"{i}.phcle" for i in range(rng.randint(2, 3))]
-    fit = f"{SAVING} --set max_iter=300"
-    fits = [start(folder, f"{fit} --out {x.name}") for x in outs]
-    for fit, out in zip(fits, outs, strict=True):
-        yield from end(fit, 0, 2)
-        counts["refused"] += fit.returncode == 2
-        if fit.returncode == 0 and not is_whole(out):
-            yield "labels were lost"
-    if all(fit.returncode for fit in fits):
-        yield "no fit ended"
-
-
 def truncation(folder: Path, rng: random.Random, counts: Counter[str]) -> Iterator[str]:
     """Another program cuts an embedding short while it is loaded."""
     path = folder / "large.phcle"
@@ -258,33 +237,7 @@ def truncation(folder: Path, rng: random.Random, counts: Counter[str]) -> Iterat
     yield from end(process, 0, 2)
 
 
-def memory(folder: Path, rng: random.Random, counts: Counter[str]) -> Iterator[str]:
-    """A limit on memory that a fit meets anywhere on its way."""
-    out = folder / "out.phcle"
-    out.write_bytes(OLD)
-    process = start(
-        folder, f"{FIT} --out out.phcle", memory=rng.randint(200, 700) << 20
-    )
-    # Libraries may abort by themselves while they start, before phcle has a say.
-    yield from end(process, 0, 2, -6, -11)
-    counts["refused"] += process.returncode == 2
-    if out.read_bytes() != OLD and not is_whole(out):
-        yield "a damaged file"
-
-
-def options(folder: Path, rng: random.Random, counts: Counter[str]) -> Iterator[str]:
-    """Numbers that no fit can use."""
-    name = rng.choice(["ridge", "dim", "negatives", "tol", "max_iter", "random_state"])
-    value = rng.choice(["1e400", "1" + "0" * 400, "5e-324", "-0.0", "nan", "inf", "-1"])
-    settings = f"--set max_iter=2 --set {name}={value}"
-    process = start(folder, f"{FIT} {settings} --out o.phcle")
-    yield from end(process, 0, 2)
-    counts["refused"] += process.returncode == 2
-
-
-ATTACKS: dict[str, Attack] = {
-    x.__name__: x for x in (kill, hangup, shared, truncation, memory, options)
-}
+ATTACKS: dict[str, Attack] = {x.__name__: x for x in (kill, hangup, truncation)}
 
 
 def attack_once(name: str, rng: random.Random, counts: Counter[str]) -> Iterator[str]:

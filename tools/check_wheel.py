@@ -28,7 +28,7 @@ NEEDED_BY_TESTS = (
     *("src/", "paper/", "tests/", "tools/", "docs/", "benchmarks/", "examples/"),
     *(".ci/", ".github/"),
 )
-EXTRAS = ("torch", "pandas", "networkx", "gensim")
+EXTRAS = ("torch", "networkx", "gensim")
 HELP_LIMIT, IMPORT_LIMIT = 3.0, 1.5  # CPU seconds; the aims are 1 and 0.3
 
 

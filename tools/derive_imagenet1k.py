@@ -82,7 +82,7 @@ def table(wnids: list[str], nouns: WordNetNouns) -> str:
 
 
 def main() -> None:
-    """Read both sources, write the table, say what is in it."""
+    """Read both sources and write the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--timm", type=Path, required=True)
     parser.add_argument("--wordnet", type=Path, default=WORDNET_FOLDER)
@@ -97,15 +97,6 @@ def main() -> None:
         gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed,
     ):
         packed.write(text.encode("utf-8"))
-    rows = list(csv.DictReader(io.StringIO(text), delimiter="\t"))
-    labels = [row for row in rows if row["class"]]
-    with_parts = sum(bool(row["parts"]) for row in labels)
-    n_edges = sum(len(row["parents"].split("|")) for row in rows if row["parents"])
-    size = arguments.out.stat().st_size
-    print(
-        f"{len(labels)} labels, {len(rows)} synsets, {n_edges} edges, "
-        f"{with_parts} labels with own parts, {size:,} bytes"
-    )
 
 
 if __name__ == "__main__":

@@ -140,10 +140,9 @@ def _filled_cell(axes: Any, at: tuple[float, float], cell: Any, true: Any) -> No
         said = f"{value} ({low} to {high})"
         is_right = true is not None and cell.low <= float(true) <= cell.high
     style = {"ha": "center", "va": "center", "fontsize": 8.5}
+    axes.text(x, y + 0.19 * bool(true), said, color=BLUE, weight="bold", **style)
     if true is None:
-        axes.text(x, y, said, color=BLUE, weight="bold", **style)
         return
-    axes.text(x, y + 0.19, said, color=BLUE, weight="bold", **style)
     colour = "#00704F" if is_right else RED
     mark = "✓" if is_right else "✗"
     axes.text(x, y - 0.22, f"{mark} true: {true}", color=colour, **style)

@@ -3,7 +3,6 @@
     pip install atheris
     python tools/fuzz_readers.py --seconds 180                   every family of readers
     python tools/fuzz_readers.py --seconds 60 --reader mat       one of them
-    python tools/fuzz_readers.py --replay faults/mat-3fe1.bin    one file again
     python tools/fuzz_readers.py --forged 20000                  files of phcle's own
 
 With `--forged`, content and tensors of an embedding with predictions, a map of pictures
@@ -21,7 +20,6 @@ import argparse
 import contextlib
 import copy
 import json
-import os
 import random
 import re
 import subprocess
@@ -50,21 +48,15 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("faults"))
     parser.add_argument("--forged", type=int, metavar="N", help="forged files of each")
     parser.add_argument("--seed", type=int, default=1, help="of forged files")
-    parser.add_argument("--replay", type=Path, help="an input that was kept")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     given = parser.parse_args()
     sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "src")]
-    if given.replay is not None:
-        family = given.replay.name.partition("-")[0]
-        sys.exit(0 if tried(family, given.replay.read_bytes(), None) is None else 1)
     given.out.mkdir(exist_ok=True, parents=True)
-    if given.child is not None and given.forged:
-        forge_many(given.child, given.forged, given.seed, given.out)
-    elif given.child is not None:
+    if given.child is not None:
         fuzz(given.child, given.seconds, given.out)
     elif given.forged:
         for name in [given.reader] if given.reader else FORGED:
-            found = run_forged(name, given.forged, given.seed, given.out)
+            found = forge_many(name, given.forged, given.seed, given.out)
             print(json.dumps(found), flush=True)
     else:
         from reader_cases import FAMILIES
@@ -85,18 +77,13 @@ def run_family(family: str, seconds: int, out: Path) -> dict[str, object]:
     if code is None and now.exists():  # it hangs so that not even its alarm ends it
         now.rename(out / f"{family}-stopped-hang")
     now.unlink(missing_ok=True)
-    tried_files = re.search(r"number_of_executed_units: (\d+)", told)
-    paths = re.findall(r"cov: (\d+) ft: (\d+) corp: (\d+)", told)
     after = {path.name for path in out.iterdir() if path.suffix != ".txt"}
-    faults = sorted(after - before)
+    progress = re.findall(r"#\d+.*cov: \d+ ft: \d+ corp: \d+", told)
     found: dict[str, object] = {
         "family": family,
         "seconds": seconds,
-        "files": int(tried_files[1]) if tried_files else None,
-        "edges": int(paths[-1][0]) if paths else None,
-        "paths": int(paths[-1][1]) if paths else None,
-        "kept": int(paths[-1][2]) if paths else None,
-        "faults": faults,
+        "last": progress[-1:],
+        "faults": sorted(after - before),
     }
     if code != 0:
         found["exit"] = code
@@ -153,44 +140,22 @@ def fuzz(family: str, seconds: int, out: Path) -> None:
         atheris.Fuzz()
 
 
-def run_forged(name: str, n: int, seed: int, out: Path) -> dict[str, object]:
-    """Forge in processes of their own; after a crash or a hang the next one goes on."""
-    now, ended = out / f"{name}-now", []
-    command = [sys.executable, __file__, "--child", name, "--forged", str(n)]
-    command += ["--seed", str(seed), "--out", str(out)]
-    for left in (now, out / f"{name}-counts"):
-        left.unlink(missing_ok=True)
-    while code := subprocess.run(command).returncode:
-        if not now.exists():
-            raise SystemExit(f"{name}: no file was forged (exit code {code})")
-        last = f"{name}-ended-{len(ended)}.bin"
-        now.rename(out / last)
-        ended.append(f"{last}: exit code {code}")
-    now.unlink(missing_ok=True)
-    counts = json.loads((out / f"{name}-counts").read_text())
-    return {"reader": name, **counts, "ended": ended}
-
-
-def forge_many(name: str, n: int, seed: int, out: Path) -> None:
-    """Read forged files one by one, from the one after the last that was read."""
+def forge_many(name: str, n: int, seed: int, out: Path) -> dict[str, object]:
+    """Read forged files one by one; a crash or a hang leaves its file in `out`."""
     import resource
     import signal
 
     from reader_cases import READERS, digest
 
-    counts_file, now = out / f"{name}-counts", out / f"{name}-now"
-    counts = {"files": 0, "refused": 0, "faults": 0}
-    if counts_file.exists():  # the last process ended in the middle
-        counts |= json.loads(counts_file.read_text())
-    reader = READERS[name]
+    reader, seen = READERS[name], set[str]()
     place = [x.name for x in READERS.values() if x.family == reader.family].index(name)
-    whole, seen = reader.seeds()[0], set[str]()
+    whole, now = reader.seeds()[0], out / f"{reader.family}-now.bin"
+    counts = {"files": 0, "refused": 0, "faults": 0}
     most = MOST_MEGABYTES << 20
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     while counts["files"] < n:
         rng = random.Random(f"{name} {seed} {counts['files']}")
         counts["files"] += 1
-        counts_file.write_text(json.dumps(counts))
         data = bytes([place]) + forged(whole, rng)
         now.write_bytes(data)
         signal.alarm(MOST_SECONDS)  # ends this process
@@ -201,7 +166,8 @@ def forge_many(name: str, n: int, seed: int, out: Path) -> None:
             kept = out / f"{reader.family}-{digest(data)}"
             kept.with_suffix(".bin").write_bytes(data)
             kept.with_suffix(".txt").write_text(fault)
-    counts_file.write_text(json.dumps(counts))
+    now.unlink()
+    return {"reader": name, **counts}
 
 
 def forged(whole: bytes, rng: random.Random) -> bytes:
@@ -264,7 +230,7 @@ def change_tensor(rng: random.Random, _: object, tensors: dict[str, Any]) -> Non
 def tried(
     family: str,
     data: bytes,
-    seen: set[str] | None,
+    seen: set[str],
     counts: dict[str, int] | None = None,
 ) -> str | None:
     """What is wrong with how an input was read; None if nothing, or nothing new.
@@ -279,7 +245,7 @@ def tried(
     if not data:
         return None
     reader = readers[data[0] % len(readers)]
-    with tempfile.TemporaryDirectory(dir=_memory()) as folder:
+    with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / reader.file
         path.write_bytes(reader.made(data[1:]))
         try:
@@ -306,18 +272,10 @@ def tried(
             own = [x for x in frames if "/phcle/" in x.filename] or frames
             where = f"{type(error).__name__} {own[-1].filename}:{own[-1].lineno}"
     key = where or re.sub(r"[0-9'\"]+", "", why)[:60]
-    if seen is not None:
-        if key in seen:
-            return None
-        seen.add(key)
-    else:
-        print(f"{reader.name}: {why}")
+    if key in seen:
+        return None
+    seen.add(key)
     return f"{reader.name}: {why}"
-
-
-def _memory() -> str | None:
-    """A folder that is no disk, where there is one."""
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 if __name__ == "__main__":

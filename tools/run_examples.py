@@ -1,6 +1,6 @@
 """Run the examples of documentation pages and compare their output.
 
-    python tools/run_examples.py [--all] docs/quickstart.md README.md
+    python tools/run_examples.py [--write] docs/quickstart.md README.md
 
 The `python` and `sh` blocks of a page run in order, in one temporary folder. The Python
 blocks of a page share their variables. A `text` block directly after a block is its
@@ -10,11 +10,13 @@ A comment that readers do not see marks a block that cannot run everywhere:
 
     <!-- not run: needs a GPU -->
 
-`--all` runs these blocks too.
+`--write` puts the real output into the page wherever it
+differs, so look at the difference before you commit it.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
 import os
@@ -23,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -92,8 +94,20 @@ def blocks_of(page: Path) -> list[Block]:
     return found
 
 
+def compare(block: Block, printed: str) -> None:
+    """Raise if the output differs from the page by more than rounding."""
+    if not _agree(block.printed or "", printed):
+        raise ExampleError(
+            f"{block.place}: the output differs from the page.\n"
+            f"--- page\n{block.printed}\n--- output\n{printed}"
+        )
+
+
 def run_page(
-    page: Path, folder: Path, *, everything: bool = False
+    page: Path,
+    folder: Path,
+    *,
+    check: Callable[[Block, str], None] = compare,
 ) -> Iterator[tuple[Block, float]]:
     """Run the blocks of a page in the folder and yield each with its seconds."""
     environment = _environment(folder)
@@ -101,7 +115,7 @@ def run_page(
     (folder / EXAMPLES.name).symlink_to(EXAMPLES)
     with contextlib.chdir(folder):
         for block in blocks_of(page):
-            if not (block.runs or (everything and block.language in RUN)):
+            if not block.runs:
                 continue
             began = time.perf_counter()
             if block.language == "python":
@@ -109,13 +123,26 @@ def run_page(
             else:
                 printed = _run_shell(block, environment)
             if block.printed is not None:
-                compare(block, printed)
+                check(block, printed)
             yield block, time.perf_counter() - began
 
 
-def compare(block: Block, printed: str) -> None:
-    """Raise if the output differs from the page by more than rounding."""
-    expected, got = block.printed or "", printed
+def write_outputs(page: Path, printed: list[tuple[Block, str]]) -> None:
+    """Replace the outputs of the page that differ from what was printed."""
+    text = page.read_text(encoding="utf-8")
+    for block, output in reversed(printed):
+        if _agree(block.printed or "", output):
+            continue
+        lines = "".join(f"{line.rstrip()}\n" for line in output.rstrip().splitlines())
+        start = text.index(f"{block.body}```") + len(block.body)
+        before, after = text[:start], text[start:]
+        text = before + after.replace(f"\n{block.printed}```", f"\n{lines}```", 1)
+        print(f"{block.place}: written")
+    page.write_text(text, encoding="utf-8")
+
+
+def _agree(expected: str, got: str) -> bool:
+    """Whether an output is the expected one up to rounding, `...` being anything."""
     pattern = ""
     wanted: list[str] = []
     for piece in re.split(r"(\.\.\.|\s+)", expected.strip()):
@@ -128,14 +155,9 @@ def compare(block: Block, printed: str) -> None:
             wanted += NUMBER.findall(piece)
             pattern += f"({NUMBER.pattern})".join(map(re.escape, parts))
     match = re.fullmatch(pattern, got.strip())
-    close = match is not None and all(
+    return match is not None and all(
         _close(a, b) for a, b in zip(wanted, match.groups(), strict=True)
     )
-    if not close:
-        raise ExampleError(
-            f"{block.place}: the output differs from the page.\n"
-            f"--- page\n{expected}\n--- output\n{got}"
-        )
 
 
 def _close(a: str, b: str) -> bool:
@@ -190,16 +212,29 @@ def _environment(folder: Path) -> dict[str, str]:
     return {**os.environ, "PATH": path, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
 
 
+def run_and_report(page: Path, write: bool) -> None:
+    """Run a page in a folder of its own; print the seconds of its blocks."""
+    printed: list[tuple[Block, str]] = []
+
+    def keep(block: Block, output: str) -> None:
+        printed.append((block, output))
+
+    check = keep if write else compare
+    with tempfile.TemporaryDirectory() as name:
+        for block, seconds in run_page(page, Path(name), check=check):
+            print(f"{block.place:32} {block.language:8} {seconds:6.1f} s")
+    if write:
+        write_outputs(page, printed)
+
+
 def main() -> None:
-    """Run the named pages, each in its own folder."""
-    everything = "--all" in sys.argv
-    for name in (x for x in sys.argv[1:] if x != "--all"):
-        page = Path(name).resolve()
-        began = time.perf_counter()
-        with tempfile.TemporaryDirectory() as folder:
-            for block, seconds in run_page(page, Path(folder), everything=everything):
-                print(f"{block.place:32} {block.language:8} {seconds:6.1f} s")
-        print(f"{page.name}: {time.perf_counter() - began:.1f} s")
+    """Run the named pages."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("pages", nargs="+", type=Path)
+    parser.add_argument("--write", action="store_true", help="correct the pages")
+    given = parser.parse_args()
+    for page in given.pages:
+        run_and_report(page.resolve(), given.write)
 
 
 if __name__ == "__main__":

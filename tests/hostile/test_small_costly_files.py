@@ -188,24 +188,6 @@ def test_a_column_of_identifiers_is_left_out_and_takes_no_memory():
     assert "5000 of its 5000 known cells differ" in str(caught[0].message)
 
 
-def test_nearly_distinct_texts_are_left_out_too():
-    context = table(
-        300,
-        note=lambda i: f"text {min(i, 103)}" if i < 200 else "",
-        weight=lambda i: i,
-    )
-    with pytest.warns(ContextWarning, match="104 of its 200 known cells differ"):
-        assert fit_columns(context) == ("weight",)
-
-
-def test_a_category_with_many_labels_per_value_is_kept():
-    assert len(table(300, city=lambda i: f"city {i % 120}").columns) == 120
-
-
-def test_a_small_table_keeps_its_distinct_values():
-    assert len(table(50, name=lambda i: f"name {i}").columns) == 50
-
-
 def test_a_category_that_would_fill_the_memory_is_left_out():
     context = table(11_000, city=lambda i: f"city {i % 5_000}", weight=lambda i: i)
     with pytest.warns(ContextWarning, match=r"take 55,000,000 cells; give it as --tag"):

@@ -44,13 +44,10 @@ def dangers(source: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for source in SOURCES for path in sorted(source.rglob("*.py"))],
-    ids=lambda path: str(path.relative_to(ROOT)),
-)
-def test_no_module_can_run_what_a_file_holds(path):
-    assert dangers(path.read_text()) == []
+def test_no_module_can_run_what_a_file_holds():
+    paths = [path for source in SOURCES for path in sorted(source.rglob("*.py"))]
+    found = {str(x.relative_to(ROOT)): dangers(x.read_text()) for x in paths}
+    assert {name: own for name, own in found.items() if own} == {}
 
 
 @pytest.mark.parametrize(

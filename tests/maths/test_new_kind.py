@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 from conftest import make_backend
@@ -16,7 +13,6 @@ from phcle import PHCLE, RelationalContext, fold_in, load
 from phcle.contexts.kinds import FITTED_KINDS
 from phcle.model.problem import LabelRows
 
-ROOT = Path(__file__).parents[2]
 TREE = [
     *((label, "felid") for label in ("cat", "lion", "lynx")),
     *((label, "canid") for label in ("dog", "wolf")),
@@ -85,12 +81,3 @@ def test_terms_of_the_new_kind_agree_with_its_plain_loss(contexts, rng):
     assert value == pytest.approx(loss)
 
 
-def test_the_walk_through_quotes_the_new_kind():
-    page = (ROOT / "docs" / "contributing.md").read_text()
-    code = "".join(path.read_text() for path in (ROOT / "tests/votes").glob("*.py"))
-    quoted = re.findall(
-        r"<!-- not run: part of tests/votes -->\n+```python\n(.*?)```", page, re.S
-    )
-    assert len(quoted) >= 3
-    for line in "".join(quoted).splitlines():
-        assert line.strip() in ("", "...") or line in code, line

@@ -43,7 +43,6 @@ def main() -> None:
 
 @app.command(no_args_is_help=True)
 def reproduce(
-    context: typer.Context,
     what: Annotated[
         str,
         typer.Argument(
@@ -78,13 +77,6 @@ def reproduce(
             metavar="FILE.toml", help="Settings of one table from a TOML file."
         ),
     ] = None,
-    sentences: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Label vectors: .npy in class order, or a word vector file.",
-        ),
-    ] = None,
     jobs: Annotated[
         int, typer.Option(min=1, metavar="N", help="Processes that work side by side.")
     ] = 1,
@@ -110,7 +102,7 @@ def reproduce(
     check_choice("what to make", what, (*TABLES, *STUDIES, "all"))
     if not data.is_dir():
         raise FileError(f"{data}: no such folder; --data names the folder of all data.")
-    command = _command(context)
+    command = shlex.join(["phcle-paper", *sys.argv[1:]])
     made = []
     if what not in STUDIES:
         for experiment in _experiments(what, data, dataset, config):
@@ -120,13 +112,12 @@ def reproduce(
                 data,
                 out,
                 command=command,
-                sentences=sentences,
                 jobs=jobs,
                 tell=_teller(experiment.name),
             )
             made.append({**found, "files": str(out / f"{experiment.name}.md")})
     for study in _studies(what, data):
-        request = Request(data, out, sentences, jobs, quick, _teller(study))
+        request = Request(data, out, jobs, quick, _teller(study))
         found = run_study(study, request, config=config, splits=splits, command=command)
         made.append({**found, "files": str(out / f"{study}.md")})
     if as_json:
@@ -209,19 +200,6 @@ def _experiments(
             f"{data}: holds no data set with features of images; it must hold "
             "xlsa17/AWA1, xlsa17/APY or tiny-imagenet."
         )
-
-
-def _command(context: typer.Context) -> str:
-    """What to type for the same again."""
-    words = ["phcle-paper"]
-    for parameter in context.command.params:
-        value = context.params.get(str(parameter.name))
-        if parameter.param_type_name == "argument":
-            words.append(str(value))
-        elif parameter.name != "as_json" and value not in (None, False):
-            flag = parameter.opts[0]
-            words += [flag] if value is True else [flag, str(value)]
-    return shlex.join(words)
 
 
 def _show(tables: list[dict[str, Any]]) -> None:

@@ -2,10 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from phcle.errors import FileError
 from phcle_paper.tables import label_sentences as sentences
 from phcle_paper.tables.embeddings import available, make_embeddings
 from phcle_paper.tables.image_benchmarks import load_benchmark
@@ -35,16 +33,6 @@ def test_without_an_encoder_words_of_glosses_stand_in(small_data, no_encoder):
     benchmark = load_benchmark("tiny-imagenet", small_data)
     assert "TF-IDF" in benchmark.notes[0]
     assert len(benchmark.descriptions["words"].labels) == 1000
-
-
-def test_sentence_vectors_need_one_row_per_label(small_data, tmp_path):
-    path = tmp_path / "v.npy"
-    np.save(path, np.random.default_rng(0).random((1000, 3)))
-    benchmark = load_benchmark("tiny-imagenet", small_data, sentences=path)
-    assert benchmark.descriptions["words"].values.shape == (1000, 3)
-    np.save(path, np.ones((10, 3)))
-    with pytest.raises(FileError, match="must have 1000 rows"):
-        load_benchmark("tiny-imagenet", small_data, sentences=path)
 
 
 @pytest.mark.filterwarnings("ignore::phcle.errors.ConvergenceWarning")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import numpy as np
+from rapidfuzz.fuzz import ratio
 from scipy.special import stdtr
 
 from phcle.answers import Cell
@@ -20,6 +21,11 @@ from phcle.errors import check_choice
 UNLIKELY, SURPRISING = 0.5, 0.6
 """A value is listed if its chance is below the first, and another value so much more
 likely that the second is left. Without it, every rare value would be listed."""
+
+RARE, NEARLY_SPELLED, MISSPELLED = 2, 75.0, 0.3
+"""A category that at most so many labels have, and whose letters are this much (in %)
+those of the expected one, may be a misspelling: it is so much more suspicious. The rule
+was made on the hospitals of `benchmarks/tables.py --errors`."""
 
 LEAST = 0.001
 """Least chance that is said: how thin tails are, few cells cannot tell."""
@@ -162,7 +168,12 @@ def _of_field(
         chance = shares[np.arange(len(truth)), truth]
         surprise = 1 - shares.max(axis=1) + chance
         values = [names[i] for i in truth]
-        expected = [names[i] for i in shares.argmax(axis=1)]
+        likely = shares.argmax(axis=1)
+        expected = [names[i] for i in likely]
+        rare = np.bincount(truth, minlength=len(names))[truth] <= RARE
+        for i in np.flatnonzero(rare & (truth != likely)).tolist():
+            if field.values and ratio(values[i], expected[i]) > NEARLY_SPELLED:
+                surprise[i] *= MISSPELLED
     is_listed = np.flatnonzero((chance < UNLIKELY) & (surprise < SURPRISING))
     family = table.family_says(rows[is_listed], [field])[0] if len(is_listed) else []
     for n, i in enumerate(is_listed.tolist()):

@@ -329,9 +329,7 @@ def test_gaps_are_accepted_changed_and_refused_and_the_decisions_saved(
         assert cells[labels[2], "size"]["value"] == changed
         assert cells["x7", "size"]["value"] == "small"
     page.on("dialog", lambda dialog: dialog.accept())
-    page.locator(
-        ".gap .decide-accept[aria-pressed=true]"
-    ).first.click()  # takes it back
+    page.locator(".gap .decide-accept[aria-pressed=true]").first.click()
     bar.locator("text=2 accepted, 1 refused").wait_for()
 
 
@@ -458,7 +456,7 @@ def test_every_part_can_be_used_by_all_and_fits_its_window(open_page, size):
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
             for scheme in ("light", "dark") if width < 500 else ("light",):
                 page.emulate_media(color_scheme=scheme)
-                # A phone shows all barriers, and what must scroll; other colours the rest.
+                # A phone shows all barriers; other colours show the rest.
                 is_whole = scheme == "light" and width < 500
                 rules = {} if is_whole else {"runOnly": ["color-contrast"]}
                 answer = axe.Axe().run(page, options=rules).response

@@ -125,3 +125,20 @@ def test_a_word_among_numbers_comes_first_with_what_is_expected_there():
     assert found.why == "is no number"
     assert found.chance is None
     assert found.expected == pytest.approx(first[7], abs=0.5)
+
+
+def test_a_misspelling_of_what_is_expected_comes_before_other_rare_values():
+    cities = ["oneonta", "hamilton", "fort payne", "wedowee"]
+    at = np.arange(120) % 4
+    cells = {
+        "city": [cities[i] for i in at],
+        "zip": [f"z{i}" for i in at],
+        "county": [f"county {i}" for i in at],
+    }
+    cells["city"][40], cells["city"][81] = "onexnta", "hoboken"
+    cells["zip"][40] = None  # less is known of the misspelled one
+    labels = [f"clinic{i}" for i in range(120)]
+    table = DescriptiveContext.from_cells(labels, cells, "table")
+    found = suspicious_cells(PHCLE().fit([table]).embedding_)[:2]
+    assert [x.value for x in found] == ["onexnta", "hoboken"]
+    assert [x.expected for x in found] == ["oneonta", "hamilton"]

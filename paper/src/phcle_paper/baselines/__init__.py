@@ -9,10 +9,6 @@ from phcle_paper.baselines.ale import attribute_embedding
 from phcle_paper.baselines.cca import cca_embedding
 from phcle_paper.baselines.cnc import concatenated_embedding
 from phcle_paper.baselines.hle import hierarchy_embedding
-from phcle_paper.baselines.phcle_variants import (
-    phcle_full_context,
-    phcle_without_sparsity,
-)
 from phcle_paper.baselines.pmi_svd import pmi_svd_embedding
 from phcle_paper.baselines.reduction import reduce_embedding
 from phcle_paper.baselines.soft_impute import soft_impute_embedding
@@ -24,8 +20,6 @@ __all__ = [
     "cca_embedding",
     "concatenated_embedding",
     "hierarchy_embedding",
-    "phcle_full_context",
-    "phcle_without_sparsity",
     "pmi_svd_embedding",
     "reduce_embedding",
     "soft_impute_embedding",

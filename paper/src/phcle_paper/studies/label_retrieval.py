@@ -53,7 +53,7 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
     for name, plan in settings.embeddings.items():
         check_choice(f"the method of {name!r}", plan.get("method", ""), METHODS)
     imagenet = load_imagenet1k()
-    words, note = label_sentences(imagenet, request.sentences)
+    words, note = label_sentences(imagenet)
     described = _attributes(request.data)
     found: dict[str, Answers] = {}
     for name, plan in settings.embeddings.items():

@@ -192,7 +192,7 @@ def run(settings: Settings, request: Request) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     notes: list[str] = []
     for dataset, plan in settings.datasets.items():
-        benchmark = load_benchmark(dataset, request.data, sentences=request.sentences)
+        benchmark = load_benchmark(dataset, request.data)
         frame = _accuracies(settings, dataset, benchmark, request)
         rows += _rows(settings, dataset, frame)
         notes += [

@@ -36,7 +36,6 @@ class Request:
 
     data: Path
     out: Path
-    sentences: Path | None = None
     jobs: int = 1
     quick: bool = False
     tell: Callable[[str], None] = lambda message: None

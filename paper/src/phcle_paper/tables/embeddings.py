@@ -15,8 +15,6 @@ from phcle_paper.baselines import (
     cca_embedding,
     concatenated_embedding,
     hierarchy_embedding,
-    phcle_full_context,
-    phcle_without_sparsity,
     pmi_svd_embedding,
     tadw_embedding,
     word_vector_embedding,
@@ -29,6 +27,13 @@ __all__ = ["available", "make_embedding", "make_embeddings", "variant_name"]
 
 NEEDS = {"ALE": "attributes", "WLE": "words"}
 """The description that a method cannot do without."""
+
+VARIANTS: Mapping[str, Mapping[str, Any]] = {
+    "PHCLE": {},
+    "PHCLE_NoSp": {"sparsity": 0.0},
+    "PHCLE_FC": {"complete_only": True},
+}
+"""What is fixed in PHCLE and in the variants that the paper compares with."""
 
 
 def available(
@@ -123,11 +128,8 @@ def make_embedding(
             )
         return tadw_embedding(relational, descriptive, **own)
     own["completion"] = "none"  # nobody asks for gaps here
-    if method == "PHCLE":
-        return PHCLE().set_params(**own).fit(contexts).embedding_
-    if method == "PHCLE_NoSp":
-        return phcle_without_sparsity(contexts, **own)
-    return phcle_full_context(contexts, **own)
+    model = PHCLE().set_params(**own, **VARIANTS[method])
+    return model.fit(contexts).embedding_
 
 
 def _at_power(

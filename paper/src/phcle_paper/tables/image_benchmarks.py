@@ -127,7 +127,6 @@ def load_benchmark(
     folder: Path,
     *,
     features: str | None = None,
-    sentences: Path | None = None,
 ) -> ImageBenchmark:
     """Images and contexts of a data set below the folder of all data."""
     own = folder / FOLDERS[dataset]
@@ -137,8 +136,8 @@ def load_benchmark(
             f"{FOLDERS[dataset]} for the data set {dataset!r}."
         )
     if dataset == "tiny-imagenet":
-        return _tiny(own, sentences)
-    return _classes_with_attributes(dataset, folder, features, sentences)
+        return _tiny(own)
+    return _classes_with_attributes(dataset, folder, features)
 
 
 def thinned(task: ZeroShotTask, most: int, seed: int) -> ZeroShotTask:
@@ -158,7 +157,7 @@ def thinned(task: ZeroShotTask, most: int, seed: int) -> ZeroShotTask:
 
 
 def _classes_with_attributes(
-    dataset: str, folder: Path, features: str | None, sentences: Path | None
+    dataset: str, folder: Path, features: str | None
 ) -> ImageBenchmark:
     """AWA or aPY, from the release xlsa17."""
     data = load_xlsa17(folder / FOLDERS[dataset], features)
@@ -168,20 +167,12 @@ def _classes_with_attributes(
     descriptions = {"attributes": renamed(data.attributes, wnids)}
     notes = [_on_features(data)]
     words = folder / "awa" / "att_splits_with_wv.mat"
-    if dataset == "apy" and sentences is None:
-        notes.append("no word vectors: name a file of them with --sentences")
-    elif dataset == "apy":
-        descriptions["words"] = DescriptiveContext.from_vectors(
-            sentences,
-            name="words",
-            labels={wnid: name for name, wnid in wnids.items()},
-        )
+    if dataset == "apy":
+        notes.append("there are no word vectors of aPY")
     elif words.is_file():
         descriptions["words"] = renamed(load_awa_word_vectors(words), wnids)
     else:
         notes.append("no word vectors: awa/att_splits_with_wv.mat is missing")
-    if dataset != "apy" and sentences is not None:
-        notes.append("--sentences is not used here: the data has word vectors")
     X, y = data.select(split.classes)
     task = ZeroShotTask(
         split.name,
@@ -193,7 +184,7 @@ def _classes_with_attributes(
     return ImageBenchmark(task, load_imagenet1k(), descriptions, tuple(notes))
 
 
-def _tiny(folder: Path, sentences: Path | None) -> ImageBenchmark:
+def _tiny(folder: Path) -> ImageBenchmark:
     data = load_feature_folder(folder)
     missing = [key for key in ("seen", "unseen") if key not in data.splits]
     if missing:
@@ -206,7 +197,7 @@ def _tiny(folder: Path, sentences: Path | None) -> ImageBenchmark:
         raise FileError(
             f"{folder}: labels must be wnids of ImageNet-1K. Got {some(strange)}."
         )
-    words, note = label_sentences(imagenet, sentences)
+    words, note = label_sentences(imagenet)
     task = ZeroShotTask(
         data.name,
         data.features,

@@ -31,7 +31,6 @@ def reproduce(
     out: str | Path,
     *,
     command: str = "",
-    sentences: str | Path | None = None,
     jobs: int = 1,
     tell: Tell = lambda message: None,
 ) -> dict[str, Any]:
@@ -48,8 +47,6 @@ def reproduce(
         `NAME.cells.jsonl`; run again, an interrupted experiment goes on from there.
     command
         What the user typed; it is written into the table.
-    sentences
-        Vectors of labels; see `label_sentences`.
     jobs
         How many processes work on cells side by side.
     tell
@@ -66,7 +63,6 @@ def reproduce(
             experiment.dataset,
             data,
             features=experiment.features,
-            sentences=None if sentences is None else Path(sentences),
         )
         experiment, notes = available(experiment, benchmark)
         rows = run_cells(experiment, benchmark, out, tell, jobs)
