@@ -522,6 +522,24 @@ def test_a_report_shows_hostile_names_as_text_and_finds_misspelled_ones(open_rep
     assert page.locator("main img, main script, .top i").count() == 0
 
 
+def test_a_notebook_shows_the_page_in_a_frame_that_stays_on_it(browser, patchy):
+    page = browser.new_page()
+    page.set_default_timeout(SLOW_MS)
+    page.set_content(f"<h1>Notebook</h1>{patchy.explore()._repr_html_()}")
+    frame = page.frame_locator("iframe")
+    frame.locator("#map[data-ready=yes]").wait_for()
+    frame.get_by_role("link", name="Complete").click()
+    frame.locator(".profile h3 a >> text=size").click()
+    frame.locator(".decide-accept").first.click()  # although storage is blocked
+    frame.locator(".decisions >> text=1 accepted").wait_for()
+    frame.get_by_role("link", name="Explore").click()
+    frame.locator(".map-stage").wait_for()
+    frame.get_by_role("link", name="Skip to content").focus()
+    page.keyboard.press("Enter")
+    assert frame.locator("#main").evaluate("x => x === document.activeElement")
+    page.close()
+
+
 # -- Scripts of others
 
 

@@ -201,7 +201,7 @@
     }
   };
 
-  Phcle.open = (path, asked) => root.location.assign(Phcle.address(path, asked));
+  Phcle.open = (path, asked) => (root.location.hash = Phcle.address(path, asked));
 
   // -- Numbers and texts
 

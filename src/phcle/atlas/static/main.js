@@ -104,6 +104,16 @@
     place("finder").select();
   });
 
+  // Inside another page, such as a notebook, the browser would take links to parts of this
+  // page for links to that one.
+  document.addEventListener("click", (event) => {
+    const address = event.target.closest('a[href^="#"]')?.getAttribute("href");
+    if (!address || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    if (address.startsWith("#/")) root.location.hash = address;
+    else place(address.slice(1)).focus();
+  });
+
   root.addEventListener("popstate", redraw);
   redraw();
 })(window);
