@@ -271,7 +271,7 @@
     const gaps = Phcle.address("/complete", { context, column: title });
     return html`<li class="profile">
       <h3 class="file"><a href=${gaps}><bdi>${title}</bdi></a> <span class="quiet">${kind} · <bdi>${context}</bdi></span></h3>
-      ${place}${Phcle.bar(share)}
+      ${place}${Phcle.bar(share, "faint")}
       <p>${Phcle.percent(share)} known, <a href=${gaps}>${Phcle.count(columns.n - known, "gap")}</a></p>
       <p class="quiet">${
         skill

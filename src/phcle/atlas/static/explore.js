@@ -309,9 +309,8 @@
     tell_number() {
       const { n } = this.found;
       const { ready, method, names } = this.map.data;
-      const of_all = names.length < this.columns.n ? ` of ${count(this.columns.n)}` : "";
       if (this.filters.length) this.map.tell(`${count(n)} of ${count(this.columns.n)} labels.`);
-      else if (ready) this.map.tell(`${count(names.length)}${of_all} labels, arranged by ${method}.`);
+      else if (ready) this.map.tell(`${count(names.length)} labels, arranged by ${method}.`);
     }
 
     share_filtered() {

@@ -59,9 +59,10 @@
     </div>`;
   }
 
-  // The cells of a label by table: what is known first, then what is sure.
+  // The cells of a label by table. Those that are folded are what it lacks, then unsure ones.
   Phcle.cell_lists = function (cells, most = Infinity) {
-    const rank = ({ observed, confidence }) => (observed ? 2 : (confidence ?? 0.5));
+    const rank = ({ observed, confidence, value }) =>
+      (observed ? 2 : (confidence ?? 0.5)) - (value === false ? 10 : 0);
     const shown = cells.filter(({ value }) => value !== null);
     const contexts = [...new Set(shown.map(({ context }) => context))];
     return contexts.map((context) => {
@@ -294,7 +295,7 @@
 
   async function several(ids) {
     const answer = await Phcle.get("/api/compare", { label: ids });
-    const { labels, attributes: rows, contexts, explains } = answer;
+    const { labels, attributes: rows, explains } = answer;
     const [own, names] = ["label", "name"].map((key) => labels.map((each) => each[key]));
     const chips = labels.map((each) => {
       const rest = own.filter((label) => label !== each.label);
@@ -317,10 +318,6 @@
       <th scope="row"><bdi>${name}</bdi> <span class="quiet"><bdi>${context}</bdi></span></th>
       ${cells.map((each) => compared_cell(each, is_number))}
     </tr>`);
-    const known = contexts.map((row) => html`<tr>
-      <th scope="row"><bdi>${row.context}</bdi></th>
-      ${row.known.map((is_known) => html`<td>${is_known ? "known" : "missing"}</td>`)}
-    </tr>`);
     const as_rows = () =>
       labels.map((each, i) => ({
         ...each,
@@ -337,7 +334,6 @@
         Phcle.section("Similarity", similarities(answer), Phcle.downloads(as_rows, "similarities")),
         explains && Phcle.section("Why", html`<ul class="pairs">${reasons}</ul>`),
         lines.length > 0 && Phcle.section("Attributes", Phcle.table(["Attribute", ...names], lines)),
-        known.length > 0 && Phcle.section("Contexts", Phcle.table(["Context", ...names], known)),
       ],
     };
   }

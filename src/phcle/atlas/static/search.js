@@ -18,8 +18,8 @@
 
   // An input in a holder; its list of suggestions stands below it. `input` has id and name.
   Phcle.suggest = function (input, options) {
-    const made = Phcle.combobox(input.id, { ...options, input });
-    return html`<span class="holder">${input}${made.whole}</span>`;
+    const list = Phcle.combobox(input.id, { ...options, input });
+    return html`<span class="holder">${input}${list}</span>`;
   };
 
   Phcle.suggest_labels = (input, take) =>
