@@ -42,9 +42,7 @@ def things(zoo):
 
 
 def test_the_examples_run(things, phcle, zoo, monkeypatch):
-    monkeypatch.setattr("phcle.cli.explore._workspace", lambda *_, **__: None)
-    monkeypatch.setattr("phcle.atlas.server.make_app", lambda *_: None)
-    monkeypatch.setattr("phcle.atlas.server.serve", lambda *_, **__: None)
+    monkeypatch.setattr("phcle.atlas.serve", lambda *_, **__: None)
     examples = {}
     for name in COMMANDS:
         shown = " ".join(phcle(name, "--help").stdout.split())
