@@ -358,25 +358,12 @@ def picture() -> bytes:
     return file.getvalue()
 
 
-@cache
-def fit_command() -> tuple[Any, Any]:
-    from command_line import app
-    from typer.main import get_command
-
-    group: Any = get_command(app)
-    parent = group.make_context("phcle", ["fit"], resilient_parsing=True)
-    return parent, group.get_command(parent, "fit")
-
-
 def read_config(path: Path) -> Any:
     """Options as `phcle --config FILE fit` takes them, up to the work itself."""
-    from phcle.cli.options import options_in
+    from command_line import options_of_fit
 
-    parent, command = fit_command()
-    given = {"default_map": options_in(path, "fit", parent.command.commands)}
     try:
-        with command.make_context("fit", [], parent=parent, **given) as own:
-            return dict(own.params)
+        return options_of_fit(path)
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
