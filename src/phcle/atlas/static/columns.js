@@ -379,7 +379,8 @@
       if (this.branches) {
         await this.load_hierarchy();
         const above = this.above(b);
-        const shared = [...this.above(a)].find((node) => above.has(node));
+        const is_told = (node) => above.has(node) && this.hierarchy.above.of(node).length > 0;
+        const shared = [...this.above(a)].find(is_told); // a root says nothing
         if (shared !== undefined) found.push([this.hierarchy.columns[shared], 0]);
       }
       const names = found.filter(([, n]) => n <= this.n / 2).sort((one, other) => one[1] - other[1]);

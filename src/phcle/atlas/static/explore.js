@@ -8,6 +8,7 @@
   const MOST_LISTED = 300;
   const MOST_COMPARED = 8;
   const N_ON_CARD = 8; // cells, and nearest labels
+  const PHONE = "(max-width: 46rem)";
   // Parts of the window that a sheet covers on a phone, and where it turns to another of them.
   const [HALF, WHOLE, WHOLE_FROM, CLOSED_BELOW] = [0.45, 0.92, 0.68, 0.25];
 
@@ -55,7 +56,10 @@
       const changed = (filters) => this.filter(filters).then(() => this.remember());
       const share = () => this.share_filtered();
       this.filter_panel = Phcle.filter_panel(this.columns, { changed, share });
-      const chosen = (label) => this.map.go_to_label(label).catch((error) => this.map.tell(error.message));
+      const chosen = (label) => {
+        if (root.matchMedia(PHONE).matches) this.open_panel("table", false); // it covers the card
+        this.map.go_to_label(label).catch((error) => this.map.tell(error.message));
+      };
       this.table = Phcle.label_table(this.columns, { chosen });
       this.panels = {
         filters: this.panel("Filters", this.filter_panel.whole),
