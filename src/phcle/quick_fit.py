@@ -29,7 +29,7 @@ from phcle.tables.files import (
 from phcle.tables.frames import frame_table, is_frame, say_remarks
 from phcle.tables.kinds import Guess
 from phcle.tables.matching import warn_of_match
-from phcle.tables.reader import Table
+from phcle.tables.reader import Table, open_table
 from phcle.tables.rows import read_cells, read_synonyms
 
 

@@ -37,6 +37,9 @@ SURE = 0.5
 OBSERVED, UNSAID = 255, 254
 """Instead of a confidence in percent: the value is known, or nothing is said."""
 
+TAGS = "tags"
+"""Each tag can be a filter; words and linked labels are too many."""
+
 LEAST_WEIGHT = 0.05
 """Readers with a smaller weight are not named."""
 
@@ -94,13 +97,13 @@ def columns_of(opened: Opened) -> dict[str, Any]:
         "tags": [
             {
                 "context": x.name,
-                "kind": _kind_of_tags(x),
+                "kind": kind,
                 "columns": len(x.columns),
                 "verb": x.verbs[0],
-                "is_filter": _is_filter(x),
+                "is_filter": kind == TAGS,
             }
             for x in embedding.contexts
-            if _has_tags(x)
+            if (kind := _kind_of_tags(x))
         ],
         "known": [
             {"context": x.name, "known": packed(known[:, i], "u1")}
@@ -229,11 +232,11 @@ def tags_of(embedding: LabelEmbedding, name: str) -> dict[str, Any]:
     dict
         Values for JSON. Of words and linked labels, each label has its rarest.
     """
-    contexts = {x.name: x for x in embedding.contexts if _has_tags(x)}
+    contexts = {x.name: x for x in embedding.contexts if _kind_of_tags(x)}
     check_choice("a context of tags", name, list(contexts))
     context = contexts[name]
     own = known_tags(embedding, context)
-    if not _is_filter(context):
+    if _kind_of_tags(context) != TAGS:
         n_with = np.maximum(np.bincount(own.indices, minlength=1), 1)
         own.data = own.data * np.log1p(len(embedding) / n_with)[own.indices]
         own = _largest(own, MOST_FACTS)
@@ -322,26 +325,16 @@ def hierarchy_lists(opened: Opened) -> dict[str, Any] | None:
     }
 
 
-def _has_tags(context: Context) -> bool:
-    """Whether a context has readable columns of which a label has few."""
-    if context.hierarchy is not None or not context.labels:
-        return False
-    if context.kind == "relational":
-        return True
-    own = cast(DescriptiveContext, context)
-    return context.predicts_columns and own.value_kind != "numbers"
-
-
-def _is_filter(context: Context) -> bool:
-    """Whether each tag can be a filter: words and linked labels are too many."""
-    return context.kind != "relational" and context.can_be_completed
-
-
 def _kind_of_tags(context: Context) -> str:
-    """What the columns are."""
+    """What the columns of a context are, if a label has few of them; or nothing."""
+    if context.hierarchy is not None or not context.labels:
+        return ""
     if context.kind == "relational":
         return "links"
-    return "tags" if context.can_be_completed else "words"
+    own = cast(DescriptiveContext, context)
+    if not context.predicts_columns or own.value_kind == "numbers":
+        return ""
+    return TAGS if context.can_be_completed else "words"
 
 
 def _largest(values: sp.csr_array, most: int) -> sp.csr_array:

@@ -165,20 +165,28 @@ def label_page(
     embedding = opened.embedding
     label = embedding.resolve(text)
     (found,) = embedding.neighbours([label], N_NEIGHBOURS)
-    described = describe(embedding, label, N_ATTRIBUTES, has_related=False)
+    observed: Sequence[Answer] = ()
+    predicted: Sequence[Answer] = ()
+    not_predictable: Sequence[str] = ()
+    if any(x.value_kind != "numbers" for x in embedding.predicting):
+        described = describe(embedding, label, N_ATTRIBUTES, has_related=False)
+        observed, predicted = described.observed, described.predicted
+        not_predictable = described.not_predictable
     if cells is None:
         (cells,) = rows_of_labels(opened, [label])
     return {
         **named(opened, label),
         "row": embedding.row_of[label],
-        "place": opened.places_of([label])[0].tolist(),
+        "place": None
+        if label in opened.shown
+        else opened.places_of([label])[0].tolist(),
         "neighbours": plain(found.neighbours),
-        "observed": plain(described.observed),
-        "predicted": plain(described.predicted),
-        "not_predictable": list(described.not_predictable),
+        "observed": plain(observed),
+        "predicted": plain(predicted),
+        "not_predictable": list(not_predictable),
         "cells": cells,
         "contexts": [
-            {"context": x.name, "kind": x.kind, "known": described.contexts[x.name]}
+            {"context": x.name, "kind": x.kind, "known": x.knows(label)}
             for x in embedding.contexts
         ],
         "taxonomy": _place_in_taxonomy(opened, label),
