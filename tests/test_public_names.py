@@ -85,7 +85,7 @@ def test_files_use_public_names_alone():
         ("from phcle.embedding import load", False),
         ("monkeypatch.setattr('os.fsync', fail)", False),
         ("import phcle.model", True),
-        ("from phcle import solver", True),
+        ("from phcle import model", True),
         ("from phcle.cli.app import app", True),
         ("def f():\n    from phcle.embedding.groups import cluster_labels", True),
         ("monkeypatch.setattr('phcle.embedding.groups.MOST_LABELS', 11)", True),
