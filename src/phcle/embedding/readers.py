@@ -50,11 +50,15 @@ class Asked:
     fold : array of int of shape (known,)
         Fold of each known cell.
     gaps : array of shape (gaps, features)
-        Features of the unknown cells.
+        Features of the unknown cells; those of `without` come last.
     is_class : bool
         Whether the outputs are shares of classes.
     seed : int
         Seed of whatever is drawn.
+    without : mapping from int to array of shape (known, more features)
+        Features that are made of known cells, for readers that are blind to a fold:
+        made without its cells, of all labels. Otherwise the cells that a reader learns
+        from would tell it those of the fold.
     """
 
     features: AnyFloats
@@ -63,6 +67,24 @@ class Asked:
     gaps: AnyFloats
     is_class: bool
     seed: int
+    without: Mapping[int, AnyFloats] = field(default_factory=dict)
+
+    def seen_by(self, fold: int) -> AnyFloats:
+        """Features of the known cells for a reader that is blind to a fold.
+
+        Parameters
+        ----------
+        fold : int
+            The fold; -1 for none.
+
+        Returns
+        -------
+        array of shape (known, features)
+            The features.
+        """
+        if fold not in self.without:
+            return self.features
+        return np.hstack([self.features, self.without[fold]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,16 +158,16 @@ def grow_forest(asked: Asked, *, leaf: int, n_trees: int = TREES) -> Forested:
             max_features=0.4,
             random_state=asked.seed + fold + 1,
         )
-        target = asked.target[seen]
-        trees.fit(asked.features[seen], target if width > 1 else target[:, 0])
-        held[own], held_spread[own], _ = _read_trees(trees, asked.features[own])
+        target, features = asked.target[seen], asked.seen_by(fold)
+        trees.fit(features[seen], target if width > 1 else target[:, 0])
+        held[own], held_spread[own], _ = _read_trees(trees, features[own])
         if not n_gaps:
             continue
         said, spread, leaves = _read_trees(trees, asked.gaps)
         gaps.add(said)
         gap_spread.add(spread)
         if fold == folds[0]:
-            known = trees.apply(asked.features[seen])
+            known = trees.apply(features[seen])
             near, because_share = _nearest_leaves(known, leaves)
             because = seen[near]
     return Forested(
@@ -301,9 +323,10 @@ def crossfitted(estimator: Any, asked: Asked, most: int) -> Told:
     for fold in _folds(asked.fold):
         seen = _sample(asked.fold != fold, most, asked.seed)
         own = np.flatnonzero(asked.fold == fold)
-        wanted = np.concatenate([asked.features[own], asked.gaps])
+        features = asked.seen_by(fold)
+        wanted = np.concatenate([features[own], asked.gaps])
         said = np.zeros((len(wanted), width)) + asked.target[seen].mean(axis=0)
-        X, target = asked.features[seen], asked.target[seen]
+        X, target = features[seen], asked.target[seen]
         if is_classifier(estimator):
             codes = _codes(target)
             if len(np.unique(codes)) > 1:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.arrays import AnyFloats, Floats, Ints
+from phcle.arrays import AnyFloats, Flags, Floats, Ints
 from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.descriptive.fields import Field
 from phcle.contexts.family_means import MOST_WITH_FAMILIES, FamilyMeans, Groups
@@ -123,15 +123,29 @@ class TableView:
     @cached_property
     def family(self) -> Family:
         """What families say, by folds of labels."""
-        share = np.nansum(self.values, axis=0) / np.maximum(self.known.sum(axis=0), 1)
-        presence = np.where(self.table.is_number, 0.0, share)
-        around = self.values - presence
+        return self._family(slice(None), self.known)
+
+    def _family(self, columns: slice, is_seen: Flags) -> Family:
+        """What families say of some columns, by folds of labels, from some cells."""
+        known = self.known[:, columns]
+        share = np.nansum(self.values[:, columns], axis=0) / np.maximum(known.sum(0), 1)
+        presence = np.where(self.table.is_number[columns], 0.0, share)
+        around = np.where(is_seen, self.values[:, columns] - presence, np.nan)
         fold = self.held.row_fold.astype(np.int64)
         found = family_says(around, self.groups, self.held.rows, fold)
         return Family(
             found.shrunk + presence.astype(np.float32),
             [each + presence.astype(np.float32) for each in found.levels],
         )
+
+    def _family_without(self, field: Field, regime: Regime, fold: int) -> Singles:
+        """What families say of a field if the cells of a fold are unknown."""
+        hidden = self.held.cell_fold[:, self._number(field)] == fold
+        if regime == "labels":
+            hidden = self.held.row_fold == fold
+        is_seen = self.known[:, field.at].copy()
+        is_seen[self.held.rows[hidden]] = False
+        return _side_by_side(self._family(field.at, is_seen), slice(None))
 
     @cached_property
     def beside(self) -> Singles:
@@ -323,7 +337,16 @@ class TableView:
             if self.is_refilled:
                 known = np.hstack([known, self.fills[fold, at][:, own]])
                 unknown = np.hstack([unknown, whole[:, own]])
-        return self._question(field, (known, unknown), (rows, gaps), truth, fold, seed)
+        without, said = {}, np.zeros((len(gaps), 0), np.float32)
+        if self.groups.steps:
+            numbers = np.unique(fold).tolist()
+            found = {x: self._family_without(field, regime, x) for x in numbers}
+            without = {x: each[rows] for x, each in found.items()}
+            said = _side_by_side(self.family, field.at)[gaps]
+            if len(numbers) == 1:  # there is no other fold to learn from
+                without = {-1: _side_by_side(self.family, field.at)[rows]}
+        both, families = (known, unknown), (without, said)
+        return self._question(field, both, (rows, gaps), truth, fold, families, seed)
 
     def asked_without(self, field: Field, fold: int, seed: int) -> tuple[Asked, Ints]:
         """The question about a field as if the cells of a fold were unknown.
@@ -362,12 +385,19 @@ class TableView:
         rows = self.held.rows[rest]
         whole = np.hstack([self.whole_fill[rest][:, near], self.full[rows][:, own]])
         gaps = np.concatenate([self.held.rows[asked], rows])
+        without, said = {}, np.zeros((len(gaps), 0), np.float32)
+        if self.groups.steps:
+            found = self._family_without(field, "cells", fold)
+            without = {-1: found[self.held.rows[at]]}
+            every = _side_by_side(self.family, field.at)
+            said = np.vstack([found[self.held.rows[asked]], every[rows]])
         question = self._question(
             field,
             (features, np.vstack([blind, whole])),
             (self.held.rows[at], gaps),
             truth,
             np.zeros(len(at), dtype=np.int64),
+            (without, said),
             seed,
         )
         return question, asked
@@ -379,14 +409,11 @@ class TableView:
         rows: tuple[Ints, Ints],
         truth: Floats,
         fold: Ints,
+        families: tuple[dict[int, Singles], Singles],
         seed: int,
     ) -> Asked:
         """Known cells and gaps with what families and other contexts say of both."""
-        own = slice(field.at.start, field.at.stop)
-        parts = [self.family.shrunk[:, own], *(x[:, own] for x in self.family.levels)]
-        if not self.groups.steps:
-            parts = []
-        parts.append(self.beside)
+        parts = [self.beside]
         if field.kind == "number":
             parts.append(self._messages(field))
         both = [
@@ -396,8 +423,10 @@ class TableView:
         # Columns without any difference tell nothing.
         varies = np.ptp(both[0], axis=0) > 0 if len(both[0]) else slice(None)
         known, unknown = (np.asarray(each[:, varies], np.float32) for each in both)
+        without, said = families
+        unknown = np.hstack([unknown, said])
         is_class = field.kind != "number"
-        return Asked(known, truth, fold, unknown, is_class, seed)
+        return Asked(known, truth, fold, unknown, is_class, seed, without)
 
     def _messages(self, field: Field) -> Singles:
         """What linked labels say of a number, by folds of labels."""
@@ -514,6 +543,12 @@ class TableView:
         at = field.at.start
         values = np.asarray(standard, np.float64) * self.spread[at] + self.centre[at]
         return np.asarray((values - self.table.offset[at]) / self.table.scale[at])
+
+
+def _side_by_side(family: Family, columns: slice) -> Singles:
+    """All that families say of some columns."""
+    parts = [family.shrunk, *family.levels]
+    return np.hstack([part[:, columns] for part in parts]).astype(np.float32)
 
 
 def _double(values: AnyFloats) -> Floats:
