@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 
 from phcle.cli import main
 from phcle.cli.app import app
+from phcle.cli.options import options_in
 
-__all__ = ["app", "call", "live_formulas"]
+__all__ = ["app", "call", "live_formulas", "options_in"]
 
 
 def call(*arguments, code=0):

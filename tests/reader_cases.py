@@ -370,7 +370,7 @@ def fit_command() -> tuple[Any, Any]:
 
 def read_config(path: Path) -> Any:
     """Options as `phcle --config FILE fit` takes them, up to the work itself."""
-    from phcle.cli.options import options_in
+    from command_line import options_in
 
     parent, command = fit_command()
     given = {"default_map": options_in(path, "fit", parent.command.commands)}
