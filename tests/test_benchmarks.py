@@ -98,7 +98,7 @@ def test_search_and_sampled_sweeps_are_measured(benchmarks, tmp_path, capsys):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_the_explorer_is_measured_with_many_clients(benchmarks, tmp_path, capsys):
-    for module in ("fastapi", "jinja2", "rapidfuzz", "uvicorn"):
+    for module in ("fastapi", "uvicorn"):
         pytest.importorskip(module, reason=f"{module} is not installed")
     import explorer
 

@@ -63,16 +63,16 @@ def explore(path):
     """Ask the explorer for its first page, and its server for an address."""
     from starlette.testclient import TestClient
 
+    from phcle.atlas import Opened, Rules, Workspace, address_of, bind, make_app
     from phcle.embedding import load
-    from phcle.explorer import Opened, Rules, Workspace, address_of, bind, make_app
 
     with bind("127.0.0.1", 0) as listening:
         assert address_of(listening, "127.0.0.1").startswith("http://")
     workspace = Workspace(Opened(load(path), path.stem, path))
-    workspace.opened.background.wait()
+    workspace.opened.map.wait()
     app = make_app(workspace, Rules(frozenset({"testserver"}), most_bytes=1 << 20))
     with TestClient(app) as client:
-        for page in ("/", "/label?label=cat", "/api/nearest?label=cat"):
+        for page in ("/", "/api/map", "/api/label?label=cat"):
             assert client.get(page).status_code == 200, page
 
 

@@ -125,8 +125,6 @@ def test_an_option_that_came_after_a_checkpoint_had_its_default(tmp_path):
 def test_places_of_the_explorers_maps_are_taken_up():
     path, about = kept(EXPLORER)
     assert made.read_explorer(path) == about
-    path, about = kept("phcle.explorer-compared")
-    assert made.read_second_layout(path) == about
 
 
 @pytest.mark.parametrize(

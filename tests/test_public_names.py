@@ -17,7 +17,7 @@ TESTS = Path(__file__).parent
 
 PUBLIC = {
     *("phcle", "phcle.tables", "phcle.contexts", "phcle.embedding", "phcle.images"),
-    *("phcle.errors", "phcle.cli", "phcle.explorer", "phcle.report"),
+    *("phcle.errors", "phcle.cli", "phcle.atlas"),
     *("phcle.datasets", "phcle.files", "phcle.options"),
 }
 
@@ -87,6 +87,7 @@ def test_files_use_public_names_alone():
         ("import phcle.model", True),
         ("from phcle import model", True),
         ("from phcle.cli.app import app", True),
+        ("from phcle.atlas import pages", True),
         ("def f():\n    from phcle.embedding.groups import cluster_labels", True),
         ("monkeypatch.setattr('phcle.embedding.groups.MOST_LABELS', 11)", True),
         ("pytest.importorskip('phcle.tables.reader')", True),

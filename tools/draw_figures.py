@@ -44,9 +44,9 @@ mpl.rcParams.update(
 def label_map() -> Figure:
     """The map that `phcle demo` shows, with the names of regions."""
     from phcle import PHCLE
+    from phcle.atlas.layout import lay_out
+    from phcle.atlas.regions import branches_of
     from phcle.datasets import load_imagenet1k
-    from phcle.report.hierarchy_branches import branches_of
-    from phcle.report.map_layout import lay_out
 
     data = load_imagenet1k()
     hierarchy, _, glosses = data.contexts()

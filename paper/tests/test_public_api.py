@@ -11,7 +11,7 @@ import phcle_paper
 SOURCE = Path(phcle_paper.__file__).parent
 PUBLIC = {
     *("phcle", "phcle.contexts", "phcle.datasets", "phcle.embedding", "phcle.errors"),
-    *("phcle.embedding.groups", "phcle.files", "phcle.images", "phcle.report"),
+    *("phcle.embedding.groups", "phcle.files", "phcle.images"),
 }
 
 

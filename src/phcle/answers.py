@@ -4,13 +4,12 @@ The methods of `LabelEmbedding` fill these classes. The tables of the command li
 `--json`, the HTTP API and the pages of the explorer only show them: `Answer.to_dict`
 gives the JSON, and FastAPI derives the API's schemas from the same fields. A new field
 is therefore one edit here, one where it is filled, and one where a table or page shows
-it. What only the explorer shows is in `phcle.explorer.answers`. This module imports
-nothing but the standard library.
+it. This module imports nothing but the standard library.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
@@ -819,36 +818,21 @@ class FilledTable(Answer):
 
 @dataclass(frozen=True)
 class WrittenReport(Answer):
-    """Files of a report, and the data of its sections.
+    """The file of a report.
 
     Attributes
     ----------
     report : str
         The page.
-    figures : tuple of str
-        The figures.
     labels : int
         Number of labels.
     map : str
         How the labels were placed on the map.
-    clustered : tuple of str
-        Labels of the heat map.
     left_out : str
-        What cards and filters of the page had no room for, with the remedy; or nothing.
-    summary, coverage, convergence : mapping
-        Data of the sections, as `phcle.report.section_data` makes them.
-    sparsity, retrieval : sequence of mapping
-        Data of the sections with one entry for each context or label.
+        What the page has no room for, with the remedy; or nothing.
     """
 
     report: str
-    figures: tuple[str, ...]
     labels: int
     map: str
-    clustered: tuple[str, ...]
     left_out: str
-    summary: Mapping[str, Any]
-    coverage: Mapping[str, Any]
-    convergence: Mapping[str, Any]
-    sparsity: Sequence[Mapping[str, Any]]
-    retrieval: Sequence[Mapping[str, Any]]

@@ -24,8 +24,8 @@ def install_command(extra: str) -> str:
 
     Examples
     --------
-    >>> install_command("report")
-    "pip install 'phcle[report]'"
+    >>> install_command("explore")
+    "pip install 'phcle[explore]'"
     """
     return f"pip install 'phcle[{extra}]'"
 
@@ -75,9 +75,9 @@ def import_optional(module: str, *, extra: str, purpose: str) -> ModuleType:
 
     Examples
     --------
-    >>> import_optional("no_lib", extra="report", purpose="a report")
+    >>> import_optional("no_lib", extra="explore", purpose="the explorer")
     Traceback (most recent call last):
-    phcle.errors.BackendError: a report needs no_lib: pip install 'phcle[report]'
+    phcle.errors.BackendError: the explorer needs no_lib: pip install 'phcle[explore]'
     """
     try:
         return import_module(module)

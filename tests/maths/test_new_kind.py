@@ -81,11 +81,3 @@ def test_terms_of_the_new_kind_agree_with_its_plain_loss(contexts, rng):
     assert value == pytest.approx(loss)
 
 
-def test_a_report_draws_the_weights_of_a_new_kind(contexts):
-    pytest.importorskip("matplotlib", reason="Matplotlib is not installed")
-    from phcle.report.figures import weights_figure
-
-    kinds = ("relational", "descriptive", "votes")
-    shown = [{"name": kind, "weight": 1.0, "kind": kind} for kind in kinds]
-    bars = weights_figure(shown).axes[0].patches
-    assert len({(bar.get_facecolor(), bar.get_hatch()) for bar in bars}) == 3

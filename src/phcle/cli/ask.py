@@ -268,9 +268,7 @@ def clusters(
     file: options.EmbeddingFile,
     labels: options.Labels = None,
     k: options.Count = 8,
-    out: Path | None = option(
-        None, "FILE", "Write a .csv, .tsv or .json file, or a heat map (.png, .svg)."
-    ),
+    out: Path | None = option(None, "FILE", "Write a .csv, .tsv or .json file."),
     as_json: options.Json = False,
 ) -> None:
     """Group similar labels: all, or those that are given.
@@ -281,25 +279,13 @@ def clusters(
     """
     from phcle.embedding import load
     from phcle.embedding.groups import cluster_labels, named_groups
-    from phcle.report.heatmap import save_heatmap
 
-    picture = None if out is None or out.suffix.lower() in output.ANSWERS else out
-    if picture is None:
-        output.check_answers_file(out, [file])
-    else:
-        output.check_can_write(picture, [file])
+    output.check_answers_file(out, [file])
     embedding = load(file)
     found = cluster_labels(embedding, options.labels_or_files(labels), n=k)
     answer = named_groups(embedding, found.groups)
-    if picture is None:
-        rows = _clustered_rows(answer)
-        output.show(answer, _show_clusters, as_json=as_json, out=out, rows=rows)
-        return
-    save_heatmap(found, picture, name_of=embedding.name_of)
-    told = {**answer.to_dict(), "file": str(picture)}
-    output.show(told, lambda _: _show_clusters(answer), as_json=as_json)
-    if not as_json:
-        output.show_written(picture)
+    rows = _clustered_rows(answer)
+    output.show(answer, _show_clusters, as_json=as_json, out=out, rows=rows)
 
 
 def _clustered_rows(answer: answers.Groups) -> Iterator[Row]:

@@ -12,7 +12,7 @@ from phcle.cli.options import Several, flag, have, option
 from phcle.errors import FileError, OptionError
 
 if TYPE_CHECKING:
-    from phcle.explorer.workspace import Workspace
+    from phcle.atlas import Workspace
 
 
 def explore(
@@ -43,29 +43,27 @@ def explore(
 
     Example: phcle explore labels.phcle
     """
-    from phcle.explorer.server import address_of, bind, check_extra, serve
+    from phcle import atlas
 
-    check_extra()
-    from phcle.explorer.app import make_app
-    from phcle.explorer.security import Rules
+    atlas.check_extra()
 
     # Check the address before loading anything.
-    Rules.for_address(host, port or 0, public=public, token=token)
-    with bind(host, port) as listening:
+    atlas.Rules.for_address(host, port or 0, public=public, token=token)
+    with atlas.bind(host, port) as listening:
         taken = listening.getsockname()[1]
-        rules = Rules.for_address(
+        rules = atlas.Rules.for_address(
             host, taken, public=public, token=token, names=name or ()
         )
         workspace = _workspace(file, compare, model, network, quiet=quiet)
-        app = make_app(workspace, rules)
-        address = address_of(listening, host, token=token, names=name or ())
+        app = atlas.make_app(workspace, rules)
+        address = atlas.address_of(listening, host, token=token, names=name or ())
 
         def started() -> None:
             typer.echo(f"exploring {file} at {address}  (Ctrl-C stops it)")
             if browser and not public:
                 output.open_browser(address)
 
-        serve(app, listening, started=started)
+        atlas.serve(app, listening, started=started)
 
 
 def _workspace(
@@ -77,9 +75,8 @@ def _workspace(
     quiet: bool,
 ) -> Workspace:
     """Load the files that were given."""
+    from phcle.atlas import Opened, Pictures, Second, Workspace
     from phcle.embedding import load
-    from phcle.explorer.opened_embedding import Opened
-    from phcle.explorer.workspace import Workspace
 
     def opened(path: Path) -> Opened:
         tell = (
@@ -90,17 +87,16 @@ def _workspace(
     one = opened(file)
     if len(one.embedding) < 2:
         raise FileError(f"{file}: has one label; the explorer needs two or more.")
-    other = None if compare is None else opened(compare)
+    second = None if compare is None else Second(one, opened(compare))
     if model is None:
         if network is not None:
             raise OptionError("--network needs a map of pictures: give --model too.")
-        return Workspace(one, other)
+        return Workspace(one, second)
     from phcle.cli.pictures import network_of
     from phcle.images import load_map
 
     image_map = load_map(model)
     if image_map.network is None:  # it was learned from features
-        return Workspace(one, other, image_map)
-    return Workspace(
-        one, other, image_map, lambda: network_of(image_map, model, network)
-    )
+        return Workspace(one, second, Pictures(image_map))
+    seeing = Pictures(image_map, lambda: network_of(image_map, model, network))
+    return Workspace(one, second, seeing)

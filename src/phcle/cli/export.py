@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from phcle.cli import options, output
 from phcle.cli.options import option
+
+if TYPE_CHECKING:
+    from phcle.embedding import LabelEmbedding
+
+ATLAS = "atlas"
+"""The format of Embedding Atlas."""
+
+NEIGHBOURS = 15
+"""Nearest labels of each label in a file for Embedding Atlas."""
 
 
 def export(
@@ -30,7 +41,6 @@ def export(
     from phcle.embedding.export import export as write
     from phcle.embedding.export import format_of
     from phcle.progress import staged_progress
-    from phcle.report.embedding_atlas import ATLAS, write_atlas
 
     chosen = format if format == ATLAS else format_of(out, format, (ATLAS,))
     output.check_can_write(out, [file])
@@ -39,9 +49,42 @@ def export(
         enabled=output.shows_progress(quiet=quiet), unit="labels"
     ) as progress:
         if chosen == ATLAS:
-            write_atlas(embedding, out, progress=progress)
+            _write_atlas(embedding, out, progress)
         else:
             progress(f"writing {out}", 0, 0)
             write(embedding, out, chosen)
     answer = {"file": str(out), "format": chosen, "labels": len(embedding)}
     output.show(answer, lambda _: output.show_written(out), as_json=as_json)
+
+
+def _write_atlas(
+    embedding: LabelEmbedding, out: Path, progress: Callable[[str, int, int], None]
+) -> None:
+    """Write a table with places and neighbours, each label its own nearest one.
+
+    `embedding-atlas OUT --text name --x x --y y --neighbors neighbors` opens it.
+    """
+    from functools import partial
+
+    import numpy as np
+    import pyarrow as pa
+
+    from phcle.atlas.layout import lay_out
+    from phcle.embedding.export import write_table
+
+    near = partial(progress, "finding neighbours")
+    table = embedding.search.neighbour_table(progress=near)
+    progress("placing labels on the map", 0, 0)
+    places = lay_out(np.asarray(embedding.unit_vectors, "f4"), table=table).places
+    progress(f"writing {out}", 0, 0)
+    own = np.arange(len(embedding))[:, None]
+    rows = np.hstack([own, table.rows[:, :NEIGHBOURS]]).tolist()
+    cosines = np.hstack([np.ones_like(own), table.cosines[:, :NEIGHBOURS]])
+    apart = np.clip(1 - cosines, 0, None).tolist()
+    found = [{"ids": x, "distances": y} for x, y in zip(rows, apart, strict=True)]
+    lists = [("ids", pa.list_(pa.int64())), ("distances", pa.list_(pa.float64()))]
+    types = {"x": pa.float32(), "y": pa.float32(), "neighbors": pa.struct(lists)}
+    names = map(embedding.name_of, embedding.labels)
+    lines = zip(embedding.labels, names, *places.T.tolist(), found, strict=True)
+    titles = ("label", "name", *types)
+    write_table(out, titles, lines, ending=".parquet", types=types)

@@ -24,6 +24,7 @@ from phcle.errors import ContextError, some
 
 if TYPE_CHECKING:
     from phcle import answers
+    from phcle.atlas import NotebookFrame
     from phcle.contexts.family_means import Groups
     from phcle.contexts.relational.taxonomy import Hierarchy
     from phcle.embedding.columns import Table
@@ -641,6 +642,24 @@ class LabelEmbedding:
         from phcle.embedding.groups import cluster_labels, named_groups
 
         return named_groups(self, cluster_labels(self, labels, n=n).groups)
+
+    def explore(self, title: str = "Label embedding") -> NotebookFrame:
+        """Show the labels in a notebook: map, table, filters and cards.
+
+        Parameters
+        ----------
+        title : str, default "Label embedding"
+            Title of the page.
+
+        Returns
+        -------
+        NotebookFrame
+            What a notebook shows: the page of `phcle report` in a frame that loads
+            nothing.
+        """
+        from phcle.atlas import NotebookFrame
+
+        return NotebookFrame(self, title)
 
     def contexts_of(self, label: str) -> dict[str, bool]:
         """Say which contexts know a label.

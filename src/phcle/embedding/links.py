@@ -16,6 +16,10 @@ from phcle.contexts.labels import index_of, positions_of
 MOST_BY_RELATION, MOST_BY_LABEL = 40, 60
 """Directions of a label's links by relation, and by the label at the other end."""
 
+LABELS_A_DIRECTION, FEWEST_DIRECTIONS = 20, 10
+"""Labels for each direction, and directions of few labels: with more, trees that grow
+on a few hundred labels read noise."""
+
 
 @dataclass(frozen=True, eq=False)
 class Links:
@@ -77,6 +81,7 @@ def structure(links: Links, n_labels: int, seed: int) -> Floats:
     ):
         places = links.weights, (links.target, ends)
         counts = sp.csr_matrix(places, shape=(n_labels, n_ends)).log1p()
+        most = min(most, max(n_labels // LABELS_A_DIRECTION, FEWEST_DIRECTIONS))
         if n_ends <= most:
             found.append(counts.toarray())
         else:

@@ -24,7 +24,7 @@ def test_clusters_are_told(phcle, fitted):
     [
         (["--count", 99], "from 1 to 7"),
         (["zebar"], "Did you mean 'zebra'"),
-        (["--count", 2, "--out", "x.gif"], "must end in .png"),
+        (["--count", 2, "--out", "x.gif"], "must end in .csv"),
         (["--count", 2, "--out", "zoo.phcle"], "is an input"),
     ],
 )

@@ -13,7 +13,7 @@ from urllib.request import urlopen
 
 import pytest
 
-for module in ("fastapi", "jinja2", "rapidfuzz", "uvicorn"):
+for module in ("fastapi", "uvicorn"):
     pytest.importorskip(module, reason=f"{module} is not installed")
 
 
@@ -55,7 +55,7 @@ def test_the_server_answers_on_loopback_until_it_is_told_to_stop(fitted):
     )
     try:
         address = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())[0]
-        with urlopen(f"{address}api/nearest?label=cat&k=1") as answer:
+        with urlopen(f"{address}api/label?label=cat") as answer:
             assert json.load(answer)["label"] == "cat"
     finally:
         process.send_signal(signal.SIGINT)

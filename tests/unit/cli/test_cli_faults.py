@@ -35,7 +35,7 @@ def commands(fitted, out):
             *("understand", fitted, "--features", zoo / "f.npz"),
             *("--learn", out / "o"),
         ),
-        "clusters": ("clusters", fitted, "--count", 2, "--out", out / "o.png"),
+        "clusters": ("clusters", fitted, "--count", 2, "--out", out / "o.csv"),
         "complete": ("complete", fitted, "--out", out / "o.csv"),
         "wide": (
             *("complete", fitted, "--wide", zoo / "gaps.csv"),
@@ -146,7 +146,6 @@ def closed_folder(inputs):
         shutil.copy(file, folder)
         (folder / file.name).chmod(0o644)
     (folder / "o").write_bytes(OLD)
-    (folder / "o.png").write_bytes(OLD)
     (folder / "o.csv").write_bytes(OLD)
     folder.chmod(0o555)
     yield folder

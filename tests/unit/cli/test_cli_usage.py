@@ -47,8 +47,8 @@ def things(zoo):
 
 def test_the_examples_run(things, phcle, zoo, monkeypatch):
     monkeypatch.setattr("phcle.cli.explore._workspace", lambda *_, **__: None)
-    monkeypatch.setattr("phcle.explorer.app.make_app", lambda *_: None)
-    monkeypatch.setattr("phcle.explorer.server.serve", lambda *_, **__: None)
+    monkeypatch.setattr("phcle.atlas.server.make_app", lambda *_: None)
+    monkeypatch.setattr("phcle.atlas.server.serve", lambda *_, **__: None)
     examples = {name: example(phcle(name, "--help").stdout) for name in COMMANDS}
     phcle(*examples.pop("fit"))
     embedding = load(zoo / "labels.phcle")

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from phcle.report import as_csv, markdown_grid
-from phcle.report import as_markdown as lay_out
-from phcle.report import write_table as write_files
+from phcle_paper.tables.table_files import as_csv, markdown_grid
+from phcle_paper.tables.table_files import as_markdown as lay_out
+from phcle_paper.tables.table_files import write_table as write_files
 
 __all__ = ["as_csv", "as_markdown", "write_table"]
 

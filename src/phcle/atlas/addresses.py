@@ -1,0 +1,125 @@
+"""Pictures and links of labels, where a table of the embedding has their addresses.
+
+Columns of addresses say nothing about likeness, so a fit leaves them out. They are read
+from the table itself, if it still lies beside the embedding and has not changed. A
+picture is shown from that folder alone; links are never opened by the page.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Iterator
+from functools import cached_property
+from hashlib import file_digest
+from pathlib import Path
+from typing import Any
+
+from phcle.atlas.opened import Opened
+from phcle.embedding.summary import summarise
+from phcle.errors import PhcleError, PhcleWarning
+from phcle.tables import open_table
+
+PICTURE = re.compile(r"[^:?#]+\.(png|jpe?g|gif|webp)", re.IGNORECASE)
+LINK = re.compile(r"https?://\S+", re.IGNORECASE)
+
+MOSTLY = 0.9
+"""Share of a column's known cells that must be addresses."""
+
+
+class Addresses:
+    """Addresses of labels in the tables beside an embedding.
+
+    Parameters
+    ----------
+    opened : Opened
+        The embedding.
+    """
+
+    def __init__(self, opened: Opened) -> None:
+        self._opened = opened
+        self._folder = None if opened.file is None else opened.file.resolve().parent
+
+    @cached_property
+    def _columns(self) -> list[tuple[str, str, bool, dict[str, str]]]:
+        """Context, title, whether it holds pictures, and addresses by label."""
+        found = []
+        for source in summarise(self._opened.embedding).files:
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", PhcleWarning)
+                    found += list(self._columns_of(source))
+            except (PhcleError, OSError, KeyError, TypeError):
+                continue  # the table is gone, or cannot be read any more
+        return found
+
+    def _columns_of(
+        self, source: Any
+    ) -> Iterator[tuple[str, str, bool, dict[str, str]]]:
+        """Columns of addresses of one table."""
+        name = str(source["file"])
+        if self._folder is None or Path(name).name != name:
+            return
+        path = self._folder / name
+        with path.open("rb") as content:
+            if file_digest(content, "sha256").hexdigest() != source["sha256"]:
+                return
+        table = open_table(path)
+        at = table.label_column()
+        rows = [cells for _, cells in table.texts()]
+        spelled = self._opened.embedding.label_spelled
+        labels = [spelled(cells[at]) for cells in rows]
+        for i, title in enumerate(table.header):
+            own = {
+                label: cells[i].strip()
+                for label, cells in zip(labels, rows, strict=True)
+                if label is not None and cells[i].strip()
+            }
+            for pattern in (PICTURE, LINK):
+                n = sum(pattern.fullmatch(x) is not None for x in own.values())
+                if n and n >= MOSTLY * len(own):
+                    yield str(source["name"]), title, pattern is PICTURE, own
+
+    def links_of(self, label: str) -> list[dict[str, str]]:
+        """List the links of a label.
+
+        Parameters
+        ----------
+        label : str
+            The label's id.
+
+        Returns
+        -------
+        list of dict
+            Context, column and address.
+        """
+        return [
+            {"context": context, "column": title, "href": own[label]}
+            for context, title, is_picture, own in self._columns
+            if not is_picture and LINK.fullmatch(own.get(label, ""))
+        ]
+
+    def pictures_of(self, label: str) -> list[tuple[str, str, Path]]:
+        """List the pictures of a label that lie in the folder of the embedding.
+
+        Parameters
+        ----------
+        label : str
+            The label's id.
+
+        Returns
+        -------
+        list of (str, str, Path)
+            Context, column and file.
+        """
+        found = []
+        for context, title, is_picture, own in self._columns:
+            if not is_picture or not PICTURE.fullmatch(own.get(label, "")):
+                continue
+            assert self._folder is not None
+            # Links out of the folder are followed first, so that they lead nowhere.
+            file = Path(os.path.realpath(self._folder / own[label]))
+            if file.is_relative_to(self._folder) and file.is_file():
+                found.append((context, title, file))
+        return found

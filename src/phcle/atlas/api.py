@@ -1,0 +1,289 @@
+"""The HTTP API: each route is one call. The report stores the same answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+import numpy as np
+from anyio import CapacityLimiter, to_thread
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import FileResponse, JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+
+from phcle.arrays import Ints
+from phcle.atlas import pages
+from phcle.atlas.addresses import Addresses
+from phcle.atlas.columns import (
+    column_of,
+    columns_of,
+    hierarchy_lists,
+    packed,
+    tags_of,
+)
+from phcle.atlas.map import MapAnswer
+from phcle.atlas.new_label import NewLabelForm, land, landed
+from phcle.atlas.opened import Opened
+from phcle.atlas.second import Second
+from phcle.atlas.security import CostlyRoute
+from phcle.atlas.shared import shared_by
+from phcle.atlas.understand import Pictures, understood
+from phcle.errors import OptionError
+
+N_REASONS = 5
+"""Columns that are named in each group of an explanation."""
+
+MOST_NAMES = 500
+"""Names that are sent at once."""
+
+PICTURES = CapacityLimiter(1)
+"""For uploaded files. One at a time: a picture of 79 megapixels takes 1.2 GB."""
+
+Text = Annotated[str, Query(min_length=1, max_length=500)]
+Name = Annotated[str, Query(max_length=1000)]
+Typed = Annotated[str, Query(max_length=200, description="What was typed so far.")]
+
+
+class LabelSet(BaseModel):
+    """Some labels, by id or by row."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    labels: Annotated[list[str], Field(max_length=100_000)] = []
+    rows: Annotated[list[int], Field(max_length=1_000_000)] = []
+
+
+@dataclass
+class Workspace:
+    """What is served: an embedding, another to compare with, and a map of pictures.
+
+    Attributes
+    ----------
+    opened : Opened
+        The embedding.
+    second : Second or None
+        The other embedding.
+    pictures : Pictures
+        What describes pictures.
+    """
+
+    opened: Opened
+    second: Second | None = None
+    pictures: Pictures = field(default_factory=Pictures)
+
+    def start(self) -> None:
+        """Start the background work."""
+        self.opened.map.start()
+        if self.second is not None:
+            self.second.work.start()
+
+
+def api_routers(workspace: Workspace) -> list[APIRouter]:
+    """Make all routes below /api.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The embeddings to answer about.
+
+    Returns
+    -------
+    list of APIRouter
+        The quick routes, and the costly ones.
+    """
+    quick = APIRouter(prefix="/api")
+    costly = APIRouter(prefix="/api", route_class=CostlyRoute)
+    _add_embedding(quick, costly, workspace)
+    _add_labels(quick, costly, workspace.opened)
+    _add_new(quick, costly, workspace)
+    return [quick, costly]
+
+
+def _add_embedding(quick: APIRouter, costly: APIRouter, workspace: Workspace) -> None:
+    """Add what is said about all labels."""
+    opened, second, pictures = workspace.opened, workspace.second, workspace.pictures
+    label_map = MapAnswer(opened)
+
+    @quick.get("/info")
+    def info() -> JSONResponse:
+        """What the embedding holds and what can be asked about it."""
+        more = {
+            "is_report": False,
+            "left_out": [],
+            "compared_with": None if second is None else second.title,
+            "takes_features": pictures.image_map is not None,
+            "takes_pictures": pictures.takes_photos,
+        }
+        return JSONResponse({**pages.about(opened), **more})
+
+    @quick.get("/status")
+    async def status() -> JSONResponse:
+        """How far the background work is."""
+        other = None if second is None else second.work.status()
+        return JSONResponse({"labels": opened.map.status(), "other": other})
+
+    @costly.get("/map")
+    def places() -> JSONResponse:
+        """All labels in two dimensions, and groups to colour them by."""
+        return JSONResponse(label_map.values())
+
+    @costly.get("/columns")
+    def columns() -> JSONResponse:
+        """What columns hold, and how well they are predicted."""
+        return JSONResponse(columns_of(opened))
+
+    @costly.get("/column")
+    def column(context: Name, column: Name, value: Name = "") -> JSONResponse:
+        """One column over all labels, and how likely each has a value of it."""
+        return JSONResponse(column_of(opened.embedding, context, column, value))
+
+    @costly.get("/tags")
+    def tags(context: Name) -> JSONResponse:
+        """Tags, words or linked labels of all labels."""
+        return JSONResponse(tags_of(opened.embedding, context))
+
+    @costly.get("/hierarchy")
+    def hierarchy() -> JSONResponse:
+        """Parents of all labels, and nodes above them; null without a hierarchy."""
+        return JSONResponse(hierarchy_lists(opened))
+
+    @costly.get("/suspicious")
+    def suspicious() -> JSONResponse:
+        """Known cells that are unlikely, as predicted without themselves."""
+        return JSONResponse(pages.suspicions(opened))
+
+    @quick.get("/second")
+    def other_map() -> JSONResponse:
+        """Places of the labels in the second embedding, and how far each moved."""
+        if second is None:
+            raise OptionError(
+                "there is nothing to compare with; start the explorer with "
+                "--compare OTHER.phcle."
+            )
+        found, now = second.work.result, second.work.status()
+        if found is None and now["failed"]:
+            raise HTTPException(500, "the second map could not be computed.")
+        if found is None:
+            why = f"the second map is being computed ({now['stage']})."
+            raise HTTPException(503, why, {"retry-after": "1"})
+        return JSONResponse(found)
+
+
+def _add_labels(quick: APIRouter, costly: APIRouter, opened: Opened) -> None:
+    """Add what is said about some labels."""
+    embedding = opened.embedding
+    addresses = Addresses(opened)
+
+    @quick.get("/search")
+    def search(
+        q: Typed = "", limit: Annotated[int, Query(ge=1, le=200)] = 10
+    ) -> JSONResponse:
+        """Labels and nodes that match what was typed, despite typing errors."""
+        return JSONResponse(pages.found_for(opened, q, limit))
+
+    @costly.get("/names")
+    def names(
+        row: Annotated[list[int], Query(max_length=MOST_NAMES)] = [],  # noqa: B006
+        text: Typed = "",
+    ) -> JSONResponse:
+        """Names of rows, or rows of all labels with a text in their name or id."""
+        rows = embedding.called.containing(text) if text else _checked(embedding, row)
+        labels = [embedding.labels[i] for i in rows[:MOST_NAMES].tolist()]
+        shown = list(map(embedding.name_of, labels))
+        answer = {"rows": packed(rows, "u4"), "labels": labels, "names": shown}
+        return JSONResponse(answer)
+
+    @quick.get("/label")
+    def label(label: Text) -> JSONResponse:
+        """All that is said about a label, with its row in the tables."""
+        page = pages.label_page(opened, label)
+        found = addresses.pictures_of(page["label"])
+        shown = [
+            {
+                "context": context,
+                "column": title,
+                "src": f"api/picture?{urlencode({'label': page['label'], 'n': i})}",
+            }
+            for i, (context, title, _) in enumerate(found)
+        ]
+        links = addresses.links_of(page["label"])
+        return JSONResponse({**page, "pictures": shown, "links": links})
+
+    @quick.get("/picture")
+    def picture(label: Text, n: Annotated[int, Query(ge=0, le=100)] = 0) -> Response:
+        """A picture of a label, from the folder of the embedding."""
+        found = addresses.pictures_of(embedding.resolve(label))
+        if n >= len(found):
+            raise HTTPException(404, "there is no such picture.")
+        return FileResponse(found[n][2])
+
+    @quick.get("/explain")
+    def explain(a: Text, b: Text) -> JSONResponse:
+        """Why two labels are similar; the same as `phcle explain --json`."""
+        return JSONResponse(embedding.explain(a, b, N_REASONS).to_dict())
+
+    @costly.get("/compare")
+    def compare(
+        label: Annotated[list[Text], Query(min_length=2, max_length=8)],
+    ) -> JSONResponse:
+        """A few labels side by side."""
+        return JSONResponse(pages.comparison(opened, label))
+
+    @costly.get("/node")
+    def node(node: Text) -> JSONResponse:
+        """A node of the hierarchy: its labels, what they share, and what is odd."""
+        return JSONResponse(pages.node_page(opened, node))
+
+    @costly.post("/shared")
+    def shared(some: LabelSet) -> JSONResponse:
+        """What some labels share, and what is odd among them."""
+        rows = [embedding.row_of[embedding.resolve(x)] for x in some.labels]
+        found = _checked(embedding, [*rows, *some.rows])
+        if len(found) < 2:
+            raise OptionError("two labels or more share something. Give more of them.")
+        return JSONResponse(shared_by(opened, found))
+
+
+def _checked(embedding: Any, rows: list[int]) -> Ints:
+    """Rows in ascending order, each once; others than those of labels are refused."""
+    found = np.unique(np.array(rows, dtype=np.int64))
+    if len(found) and not 0 <= found[0] <= found[-1] < len(embedding):
+        raise OptionError(f"rows must be from 0 to {len(embedding) - 1}.")
+    return found
+
+
+def _add_new(quick: APIRouter, costly: APIRouter, workspace: Workspace) -> None:
+    """Add new labels and pictures."""
+    opened = workspace.opened
+
+    @costly.post("/add")
+    def add(form: NewLabelForm) -> JSONResponse:
+        """Where a new label would stand. Nothing is stored."""
+        return JSONResponse(landed(opened, form))
+
+    @costly.post("/add/export")
+    def export(form: NewLabelForm) -> Response:
+        """The embedding with the new label, as a file."""
+        whole, _ = land(opened, form)
+        with TemporaryDirectory(prefix="phcle-") as folder:
+            path = Path(folder) / "more.phcle"
+            whole.save(path)
+            content = path.read_bytes()
+        return Response(
+            content,
+            media_type="application/octet-stream",
+            headers={"content-disposition": 'attachment; filename="more.phcle"'},
+        )
+
+    @quick.post("/understand")
+    async def understand(request: Request) -> JSONResponse:
+        """Related labels and attributes of a file of features (.npy) or a picture."""
+        content = await request.body()
+        found = await to_thread.run_sync(
+            understood, opened.embedding, workspace.pictures, content, limiter=PICTURES
+        )
+        return JSONResponse(found)

@@ -1,0 +1,406 @@
+"""Branches of a hierarchy that colour the map, and names of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from phcle.arrays import Ints
+from phcle.contexts.relational.taxonomy import Hierarchy
+from phcle.embedding.groups import shared_names
+from phcle.embedding.label_embedding import LabelEmbedding
+
+Floats = npt.NDArray[np.float32]
+
+MOST_BRANCHES = 20
+"""Largest number of branches: so many colours of the style sheet differ."""
+
+SMALLEST = 0.02
+"""Smallest branch, as a share of the labels; it has two labels at least."""
+
+N_CELLS = 14
+"""Cells of the grid, along each side, on which the densest place is found. With more,
+a small crowd far from most labels of a region would win."""
+
+FEWEST = 3
+"""Labels of the smallest region with a name; two are no region."""
+
+MOST_REGIONS = 2_000
+"""Most finer regions; more make the file larger, and single labels say as much."""
+
+LARGEST = 0.6
+"""A node above more than this share of the labels says nothing about a place."""
+
+SAME = 0.8
+"""If a child has this share of a node's labels, the child's name says more."""
+
+PART = 25
+"""Labels of a part that is named after an attribute, on average."""
+
+MOST_PARTS = 200
+"""Most such parts; to name one takes about a millisecond."""
+
+PURE = 0.6
+"""Share of the labels around a region's centre that must belong to it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Branches:
+    """Branches of a hierarchy, and the branch of each label.
+
+    Attributes
+    ----------
+    nodes : tuple of str
+        The top node of each branch, the one with most labels of its own first.
+    codes : ndarray of int, shape (labels,)
+        Position in `nodes` of each label's branch; `len(nodes)` for a label in none.
+    """
+
+    nodes: tuple[str, ...]
+    codes: Ints
+
+
+def hierarchy_of(embedding: LabelEmbedding) -> tuple[str, Hierarchy] | None:
+    """Return the hierarchy of an embedding that has most labels.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+
+    Returns
+    -------
+    tuple of (str, Hierarchy), or None
+        Name of the user's context, and the hierarchy; None if there is no hierarchy.
+    """
+    found = [
+        (len(context.observed_labels), context.given_name, context.hierarchy)
+        for context in embedding.contexts
+        if context.hierarchy is not None
+    ]
+    if not found:
+        return None
+    _, name, hierarchy = max(found, key=lambda each: each[0])
+    return name, hierarchy
+
+
+def branches_of(embedding: LabelEmbedding) -> Branches | None:
+    """Choose branches of the largest hierarchy of an embedding.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+
+    Returns
+    -------
+    Branches or None
+        The branches; None if there is no hierarchy, or none of its branches is large.
+    """
+    found = hierarchy_of(embedding)
+    if found is None:
+        return None
+    branches = find_branches(found[1], embedding.labels)
+    return branches if branches.nodes else None
+
+
+def find_branches(
+    hierarchy: Hierarchy, labels: tuple[str, ...], *, most: int = MOST_BRANCHES
+) -> Branches:
+    """Choose the branches that say most about where a label belongs.
+
+    From the roots down, a branch is split as long as that raises the entropy, Σ −p·log
+    p over the shares p of the labels. So neither a root above all labels nor a tiny
+    branch is chosen. A label below several branches belongs to the largest.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The hierarchy.
+    labels : tuple of str
+        The labels; those that the hierarchy lacks are in no branch.
+    most : int, default 20
+        The largest number of branches.
+
+    Returns
+    -------
+    Branches
+        The branches and the branch of each label.
+
+    Examples
+    --------
+    >>> pairs = [("cat", "pet"), ("dog", "pet"), ("carp", "fish"), ("eel", "fish")]
+    >>> tree = Hierarchy.from_edges([*pairs, ("pet", "animal"), ("fish", "animal")])
+    >>> find_branches(tree, ("cat", "dog", "carp", "eel")).nodes
+    ('pet', 'fish')
+    """
+    known, below = labels_below(hierarchy, labels)
+    search = _Search(hierarchy, below, most)
+    chosen = search.run()
+    assigned = search.assigned(chosen)
+    # A branch may have lost labels to a larger one: sort by those that are left.
+    counts = np.bincount(assigned, minlength=len(chosen) + 1)[:-1]
+    order = np.argsort(-counts, kind="stable")
+    code_of = np.append(np.argsort(order), len(chosen))
+    codes = np.full(len(labels), len(chosen))
+    codes[known] = code_of[assigned]
+    return Branches(tuple(hierarchy.nodes[chosen[k]] for k in order), codes)
+
+
+def labels_below(
+    hierarchy: Hierarchy, labels: Sequence[str]
+) -> tuple[Ints, sp.csc_array]:
+    """Find the labels at or below each node of a hierarchy.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The hierarchy.
+    labels : sequence of str
+        The labels; the hierarchy may lack some.
+
+    Returns
+    -------
+    known : ndarray of int
+        Rows of the labels that the hierarchy has.
+    below : csc_array of bool, shape (known, nodes)
+        Whether a label is at or below a node.
+    """
+    known = [i for i, label in enumerate(labels) if label in hierarchy.index]
+    rows, nodes, _ = hierarchy.ancestor_distances([labels[i] for i in known])
+    shape = (len(known), len(hierarchy.nodes))
+    below = sp.csc_array((np.ones(len(rows), bool), (rows, nodes)), shape=shape)
+    return np.array(known, np.int64), below
+
+
+class _Search:
+    """Greedy search for the branches of highest entropy."""
+
+    def __init__(self, hierarchy: Hierarchy, below: sp.csc_array, most: int) -> None:
+        self.below = below  # (labels, nodes): whether the label is at or below
+        self.size = np.diff(below.indptr)
+        self.least = max(2.0, SMALLEST * below.shape[0])
+        self.most = most
+        self.children: dict[int, list[int]] = {}
+        for child, parent in hierarchy.edges.tolist():
+            self.children.setdefault(parent, []).append(child)
+        has_parent = np.zeros(len(hierarchy.nodes), bool)
+        has_parent[hierarchy.edges[:, 0]] = True
+        self.roots = np.flatnonzero(~has_parent).tolist()
+
+    def run(self) -> list[int]:
+        """Positions of the branches' nodes, the largest first."""
+        current = self.largest(self.roots)
+        while True:
+            after = [
+                self.largest([*(x for x in current if x != node), *self.parts(node)])
+                for node in current
+            ]
+            best = max(after, key=self.entropy, default=current)
+            if self.entropy(best) <= self.entropy(current):
+                return current
+            current = best
+
+    def parts(self, node: int) -> list[int]:
+        """The children of a node, or of the one child that holds all its labels."""
+        own = self.children.get(node, [])
+        whole = [child for child in own if self.size[child] == self.size[node]]
+        return self.parts(whole[0]) if whole else own
+
+    def largest(self, nodes: list[int]) -> list[int]:
+        """The largest nodes, each with enough labels that are in no larger one."""
+        kept: list[int] = []
+        taken = np.zeros(self.below.shape[0], bool)
+        for node in sorted(set(nodes), key=lambda node: (-self.size[node], node)):
+            own = self.labels_of(node)
+            if len(kept) < self.most and (~taken[own]).sum() >= self.least:
+                kept.append(node)
+                taken[own] = True
+        return kept
+
+    def labels_of(self, node: int) -> Ints:
+        """Rows of the labels at or below a node."""
+        start, end = self.below.indptr[node : node + 2]
+        return np.asarray(self.below.indices[start:end])
+
+    def assigned(self, nodes: list[int]) -> Ints:
+        """For each label the position of its branch; `len(nodes)` if in none."""
+        codes = np.full(self.below.shape[0], len(nodes))
+        for code in reversed(range(len(nodes))):
+            codes[self.labels_of(nodes[code])] = code
+        return codes
+
+    def entropy(self, nodes: list[int]) -> float:
+        """Σ −p·log p over the branches."""
+        counts = np.bincount(self.assigned(nodes), minlength=len(nodes) + 1)[:-1]
+        share = counts / self.below.shape[0]
+        return float(-(share * np.log(share)).sum())
+
+
+@dataclass(frozen=True)
+class MapRegion:
+    """The name of a part of the map.
+
+    Attributes
+    ----------
+    name : str
+        The name of what its labels share.
+    x, y : float
+        Where its labels are densest, or the middle of several crowds of them.
+    reach : float
+        Distance from there within which half of its labels lie.
+    labels : int
+        Number of its labels.
+    of : str or None
+        Title of the colouring whose group it is; None for a finer region.
+    """
+
+    name: str
+    x: float
+    y: float
+    reach: float
+    labels: int
+    of: str | None = None
+
+
+def group_regions(
+    title: str, groups: Sequence[str], codes: Ints, places: Floats
+) -> list[MapRegion]:
+    """Place the name of each group of a colouring where its labels are.
+
+    Parameters
+    ----------
+    title : str
+        Title of the colouring.
+    groups : sequence of str
+        Names of its groups; the last one is "other" and gets no name.
+    codes : ndarray of int, shape (labels,)
+        The group of each label.
+    places : ndarray of shape (labels, 2)
+        Places of the labels.
+
+    Returns
+    -------
+    list of MapRegion
+        The groups that have labels, the largest first.
+    """
+    found = []
+    for code, name in enumerate(groups[:-1]):
+        rows = np.flatnonzero(codes == code)
+        if len(rows):
+            found.append(_region(name, places[rows], of=title))
+    return sorted(found, key=lambda each: -each.labels)
+
+
+def node_regions(
+    embedding: LabelEmbedding, hierarchy: Hierarchy, places: Floats
+) -> list[MapRegion]:
+    """Place the names of a hierarchy's nodes whose labels lie together.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The labels and their names.
+    hierarchy : Hierarchy
+        The hierarchy.
+    places : ndarray of shape (labels, 2)
+        Places of the labels.
+
+    Returns
+    -------
+    list of MapRegion
+        The regions, the largest first.
+    """
+    from scipy.spatial import cKDTree
+
+    known, below = labels_below(hierarchy, embedding.labels)
+    size = np.diff(below.indptr)
+    largest_child = np.zeros(len(size), np.int64)
+    np.maximum.at(largest_child, hierarchy.edges[:, 1], size[hierarchy.edges[:, 0]])
+    is_named = (
+        (size >= FEWEST)
+        & (size <= LARGEST * len(embedding))
+        & (largest_child < SAME * size)
+    )
+    nodes = np.flatnonzero(is_named)
+    nodes = nodes[np.argsort(-size[nodes], kind="stable")][:MOST_REGIONS]
+    found = []
+    for node in nodes:
+        own = places[known[below.indices[below.indptr[node] : below.indptr[node + 1]]]]
+        name = embedding.name_of(hierarchy.nodes[node])
+        found.append((_around(name, own, own.mean(axis=0)), _region(name, own)))
+    # Leave out nodes whose labels are mixed with others, or lie far from each other.
+    tree = cKDTree(places)
+
+    def is_pure(each: MapRegion) -> bool:
+        reach = max(each.reach, 1e-4)
+        n = tree.query_ball_point((each.x, each.y), reach, return_length=True)
+        return bool(each.labels / 2 >= PURE * n)
+
+    chosen = []
+    for middle, densest in found:
+        # The name of several groups stands between them, not on the densest one.
+        tries = [middle, densest] if middle.reach < densest.reach else [densest]
+        chosen.append(next(filter(is_pure, tries), None))
+    return [each for each in chosen if each is not None]
+
+
+def attribute_regions(embedding: LabelEmbedding, places: Floats) -> list[MapRegion]:
+    """Name parts of the map after attributes that their labels share.
+
+    For embeddings without a hierarchy. Parts that share nothing get no name: the names
+    of single labels say more.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The labels, their names and attributes.
+    places : ndarray of shape (labels, 2)
+        Places of the labels.
+
+    Returns
+    -------
+    list of MapRegion
+        The regions, the largest first.
+    """
+    from sklearn.cluster import MiniBatchKMeans
+
+    n_parts = min(MOST_PARTS, len(places) // PART)
+    if n_parts < 2 or not embedding.predicting:
+        return []
+    found = MiniBatchKMeans(n_parts, random_state=0, n_init=1, batch_size=4096)
+    codes = found.fit_predict(places)
+    parts = [np.flatnonzero(codes == code) for code in np.unique(codes)]
+    groups = [[embedding.labels[i] for i in rows] for rows in parts]
+    regions = [
+        _region(name, places[rows])
+        for name, rows in zip(shared_names(embedding, groups), parts, strict=True)
+        if name is not None
+    ]
+    return sorted(regions, key=lambda each: -each.labels)
+
+
+def _region(name: str, own: Floats, of: str | None = None) -> MapRegion:
+    """A region around the densest place of its labels."""
+    low = own.min(axis=0)
+    side = float((own.max(axis=0) - low).max()) or 1.0
+    cells = np.minimum(((own - low) / side * N_CELLS).astype(np.int64), N_CELLS - 1) + 1
+    counts = np.zeros((N_CELLS + 2, N_CELLS + 2))
+    np.add.at(counts, (cells[:, 0], cells[:, 1]), 1)
+    # Each cell with the eight around it.
+    rows = counts[:-2] + counts[1:-1] + counts[2:]
+    sums = rows[:, :-2] + rows[:, 1:-1] + rows[:, 2:]
+    at = np.array(np.unravel_index(sums.argmax(), sums.shape)) + 1
+    is_near = (np.abs(cells - at) <= 1).all(axis=1)
+    return _around(name, own, own[is_near].mean(axis=0), of)
+
+
+def _around(name: str, own: Floats, centre: Floats, of: str | None = None) -> MapRegion:
+    """A region around a place, which reaches half of its labels."""
+    reach = float(np.median(np.linalg.norm(own - centre, axis=1)))
+    x, y = (round(float(value), 4) for value in centre)
+    return MapRegion(name, x, y, round(reach, 4), len(own), of)

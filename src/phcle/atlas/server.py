@@ -1,0 +1,278 @@
+"""The web application: the page, the API, errors, and the socket it listens on.
+
+The socket is opened first, so that the address is known before the server starts.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import ipaddress
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from anyio import to_thread
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
+
+from phcle import __version__
+from phcle.atlas.api import Workspace, api_routers
+from phcle.atlas.opened import named
+from phcle.atlas.report import static_files
+from phcle.atlas.security import MOST_COSTLY, Guard, Rules, failure_response
+from phcle.errors import OptionError, PhcleError, UnknownLabelError
+
+USUAL_PORT = 8642
+
+N_THREADS = 4
+"""Quick answers that are computed at once, beside the costly ones. Python runs one
+thread at a time, so more would only make all of them late."""
+
+SWITCH_S = 0.001
+"""A thread that computes lets others run after this time. With Python's own 5 ms, quick
+answers wait several times as long as they take."""
+
+LEVEL, SMALL = 1, 1_000
+"""Level of compression, which must be quick, and bytes below which nothing is gained:
+one packet of the network is larger."""
+
+KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+
+def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
+    """Make the web application.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The embeddings to answer about.
+    rules : Rules
+        Which requests are allowed.
+
+    Returns
+    -------
+    FastAPI
+        The application.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        limiter = to_thread.current_default_thread_limiter()
+        limiter.total_tokens = N_THREADS + MOST_COSTLY
+        workspace.start()
+        yield
+
+    app = FastAPI(
+        title="phcle explorer",
+        version=__version__,
+        description="Ask a label embedding.",
+        openapi_url="/api/openapi.json",
+        # FastAPI's own pages load scripts from other servers.
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    for router in api_routers(workspace):
+        app.include_router(router)
+    _add_files(app)
+    _add_errors(app, workspace)
+    app.add_middleware(GZipMiddleware, minimum_size=SMALL, compresslevel=LEVEL)
+    app.add_middleware(Guard, rules=rules)
+    return app
+
+
+def _add_files(app: FastAPI) -> None:
+    """Serve the page, its scripts and styles.
+
+    The path of a request is only looked up, and never used to open a file.
+    """
+    files = {name: text.encode() for name, text in static_files().items()}
+    tags = {x: f'"{hashlib.sha256(y).hexdigest()}"' for x, y in files.items()}
+
+    @app.get("/", include_in_schema=False)
+    async def page(request: Request) -> Response:
+        return static("index.html", request)
+
+    @app.get("/static/{name:path}", include_in_schema=False)
+    async def part(name: str, request: Request) -> Response:
+        return static(name, request)
+
+    def static(name: str, request: Request) -> Response:
+        if name not in files:
+            raise HTTPException(404, "there is no such file.")
+        headers = {"etag": tags[name]}
+        if tags[name] in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers=headers)
+        kind = KINDS[Path(name).suffix]
+        return Response(files[name], media_type=kind, headers=headers)
+
+
+def _add_errors(app: FastAPI, workspace: Workspace) -> None:
+    """Answer every error as JSON."""
+    opened = workspace.opened
+
+    @app.exception_handler(PhcleError)
+    async def refuse(_request: Request, error: PhcleError) -> Response:
+        if isinstance(error, UnknownLabelError):
+            near = [named(opened, x) for x in error.near]
+            return failure_response(404, str(error), near=near)
+        return failure_response(400, str(error))
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_request: Request, error: RequestValidationError) -> Response:
+        return failure_response(422, _reasons(error.errors()))
+
+    @app.exception_handler(HTTPException)
+    async def http_error(_request: Request, error: HTTPException) -> Response:
+        return failure_response(error.status_code, str(error.detail), error.headers)
+
+
+def _reasons(errors: Any) -> str:
+    """Say which parameters are wrong, and why."""
+    parts = []
+    for each in errors:
+        where = ".".join(str(x) for x in each["loc"][1:]) or "the body"
+        parts.append(f"{where}: {each['msg']}")
+    return "; ".join(parts) + "."
+
+
+def bind(host: str, port: int | None) -> socket.socket:
+    """Open a socket to listen on.
+
+    Parameters
+    ----------
+    host : str
+        Address to listen on.
+    port : int or None
+        The port; 0 takes any free port. None takes 8642, or any free port if that is
+        in use.
+
+    Returns
+    -------
+    socket.socket
+        The socket.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for wanted in (USUAL_PORT, 0) if port is None else (port,):
+        found = socket.socket(family, socket.SOCK_STREAM)
+        if os.name == "posix":  # on Windows two servers could then share a port
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind((host.strip("[]"), wanted))
+        except (OSError, OverflowError) as error:
+            found.close()
+            if port is None and wanted:
+                continue
+            raise OptionError(
+                f"cannot listen on {host} port {wanted} ({error}); give another --port."
+            ) from error
+        return found
+    raise OptionError(f"cannot listen on {host}; give a --port that is free.")
+
+
+def address_of(
+    listening: socket.socket,
+    host: str,
+    *,
+    token: str | None = None,
+    names: Sequence[str] = (),
+) -> str:
+    """Build the URL to open in a browser.
+
+    Parameters
+    ----------
+    listening : socket.socket
+        The socket from `bind`.
+    host : str
+        The address that was given to `bind`.
+    token : str or None, default=None
+        The token that visitors must give, if any.
+    names : sequence of str, default=()
+        Host names of this machine; the first stands in the URL.
+
+    Returns
+    -------
+    str
+        The URL; with the token, so that it opens.
+    """
+    reached = names[0] if names else _reached(host)
+    shown = f"[{reached}]" if ":" in reached else reached
+    query = f"?token={token}" if token else ""
+    return f"http://{shown}:{listening.getsockname()[1]}/{query}"
+
+
+def _reached(host: str) -> str:
+    """An address of this machine, if the server listens on all of them."""
+    host = host.strip("[]")
+    try:
+        is_any = ipaddress.ip_address(host).is_unspecified
+    except ValueError:  # a name
+        is_any = False
+    if not is_any:
+        return host
+    is_long = ":" in host
+    # A connected UDP socket knows its own address; nothing is sent. The other end is
+    # an address that documentation uses.
+    other = "2001:db8::1" if is_long else "192.0.2.1"
+    family = socket.AF_INET6 if is_long else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((other, 9))
+        except OSError:  # no network: only this machine can open it
+            return "::1" if is_long else "127.0.0.1"
+        return str(probe.getsockname()[0])
+
+
+def serve(
+    app: FastAPI,
+    listening: socket.socket,
+    *,
+    started: Callable[[], None] = lambda: None,
+) -> None:
+    """Answer requests until Ctrl-C.
+
+    Parameters
+    ----------
+    app : FastAPI
+        The application.
+    listening : socket.socket
+        The socket from `bind`.
+    started : callable
+        Called once the server answers. Default: does nothing.
+    """
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            # Labels stay until the end: the collector need not look at them again,
+            # which would stop all answers for a moment.
+            gc.collect()
+            gc.freeze()
+            if not self.should_exit:
+                started()
+
+    sys.setswitchinterval(SWITCH_S)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=30,
+        limit_concurrency=1000,
+        ws="none",
+    )
+    Server(config).run(sockets=[listening])

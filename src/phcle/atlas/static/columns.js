@@ -1,0 +1,607 @@
+// Columns of all labels, known and predicted, and what is computed from them: filters, counts
+// of bars and histograms, the order of the table, colours, and how well labels match.
+//
+//   const columns = Phcle.open_columns({listed, map, n, get})
+//
+// `listed` is the answer of /api/columns, `map` that of /api/map, n the number of labels, and
+// get(path, asked) gives an answer. Rows count all labels. A filter is a list:
+//   [context, field, "in", [value, …]]           "" is the value of what is unknown
+//   [context, field, "range", low, high]         an end that is null is open
+//   [context, field, "like", value, is_wanted]   leaves no label out; it says what matches
+//   ["", "branch", "in", [node, …]], ["", "known in", "in", [context, …]],
+//   ["", "text", "has", text], ["", "values", "in", ["observed"]]
+(function (root) {
+  "use strict";
+  const Phcle = (root.Phcle = root.Phcle || {});
+  const unpacked = (text) => Phcle.unpacked_array(text);
+  const [KNOWN, UNSAID] = [255, 254];
+  const N_BINS = 24;
+  const OUTER = [0.005, 0.995]; // shares of the labels beyond the ends of a histogram
+  const ENDS = [0.02, 0.98]; // of the known ones beyond the ends of a colour scale
+  const MOST_BARS = 20;
+  const MOST_GROUPS = 20;
+  const CERTAIN = 0.98; // tables have errors: one probability of 0 would decide alone
+  const HALF = 1 << 16;
+  const MOST_BOTH = 4; // names of what two labels share
+  const MOST_ASKED = 500; // names that one request gives
+
+  // A part of sorted numbers lies below the result, which is between two of them.
+  function quantile(sorted, part) {
+    const at = part * (sorted.length - 1);
+    const low = Math.floor(at);
+    const next = sorted[Math.min(low + 1, sorted.length - 1)];
+    return sorted[low] + (next - sorted[low]) * (at - low);
+  }
+
+  // Rows in the order of their keys, which are whole numbers; equal ones keep their order.
+  function ordered(keys) {
+    let rows = new Uint32Array(keys.length);
+    for (let i = 0; i < rows.length; i++) rows[i] = i;
+    for (const shift of [0, 16]) {
+      const starts = new Uint32Array(HALF + 1);
+      const digit = (row) => (keys[row] >>> shift) & (HALF - 1);
+      for (const row of rows) starts[digit(row) + 1] += 1;
+      for (let k = 0; k < HALF; k++) starts[k + 1] += starts[k];
+      const next = new Uint32Array(rows.length);
+      for (const row of rows) next[starts[digit(row)]++] = row;
+      rows = next;
+    }
+    return rows;
+  }
+
+  // Whole numbers in the order of some numbers; NaN is the largest, also if they are turned.
+  function keys_of(numbers, is_turned) {
+    const signed = Float32Array.from(numbers, (x) => (is_turned ? -x : x) + 0);
+    const keys = new Uint32Array(signed.buffer);
+    for (let i = 0; i < keys.length; i++) {
+      if (Number.isNaN(signed[i])) keys[i] = 0xffffffff;
+      else keys[i] ^= keys[i] >>> 31 ? 0xffffffff : 0x80000000;
+    }
+    return keys;
+  }
+
+  // Lists of whole numbers, one for each row.
+  function lists(counts, at) {
+    const sizes = unpacked(counts);
+    const starts = new Uint32Array(sizes.length + 1);
+    sizes.forEach((size, i) => (starts[i + 1] = starts[i] + size));
+    const all = unpacked(at);
+    return { all, starts, of: (row) => all.subarray(starts[row], starts[row + 1]) };
+  }
+
+  // -- One column
+
+  class Column {
+    constructor(data) {
+      Object.assign(this, data);
+      for (const key of ["how", "numbers", "low", "high", "codes"]) {
+        if (data[key]) this[key] = unpacked(data[key]);
+      }
+      this.n = this.how.length;
+      this.is_number = this.kind === "number";
+      this.known = this.how.map((how) => Number(how === KNOWN));
+      this.present = new Uint8Array(this.n);
+      for (let i = 0; i < this.n; i++) {
+        this.present[i] = this.is_number
+          ? Number(!Number.isNaN(this.numbers[i]))
+          : Number(this.codes[i] < this.values.length);
+      }
+      this.chances = new Map();
+    }
+
+    value(row) {
+      if (!this.present[row]) return null;
+      return this.is_number ? this.numbers[row] : this.values[this.codes[row]];
+    }
+
+    text(row) {
+      return Phcle.value_text(this.value(row), Boolean(this.known[row]));
+    }
+
+    // How sure a predicted value is, in words.
+    told(row) {
+      const how = this.how[row];
+      if (how === KNOWN || !this.present[row]) return "";
+      if (this.is_number && !Number.isNaN(this.low[row])) {
+        return `${Phcle.number(this.low[row])} to ${Phcle.number(this.high[row])}`;
+      }
+      return how === UNSAID ? "" : `${how}%`;
+    }
+
+    // 1 for each label that passes a filter.
+    passing([, , kind, ...rest], only_known) {
+      const has = only_known ? this.known : this.present;
+      const passes = new Uint8Array(this.n);
+      if (kind === "range") {
+        const [low, high] = [rest[0] ?? -Infinity, rest[1] ?? Infinity];
+        for (let i = 0; i < this.n; i++) {
+          passes[i] = has[i] & (this.numbers[i] >= low) & (this.numbers[i] <= high);
+        }
+        return passes;
+      }
+      const unknown = Number(rest[0].includes(""));
+      const wanted = this.is_number ? [] : this.values.map((x) => Number(rest[0].includes(x)));
+      for (let i = 0; i < this.n; i++) passes[i] = has[i] ? wanted[this.codes[i]] : unknown;
+      return passes;
+    }
+
+    // Numbers in equal steps, or in equal ratios: edges, and the bin of each label.
+    bins(only_known) {
+      const key = only_known ? "known_bins" : "all_bins";
+      return (this[key] ??= this.binned(only_known ? this.known : this.present));
+    }
+
+    binned(has) {
+      const sorted = this.numbers.filter((_, i) => has[i]).sort();
+      if (!sorted.length) return null;
+      const [low, high] = OUTER.map((part) => quantile(sorted, part));
+      const is_log = this.is_log && low > 0;
+      const [to, from] = is_log ? [Math.log, Math.exp] : [(x) => x, (x) => x];
+      const step = (to(high) - to(low)) / N_BINS;
+      const inner = Array.from({ length: N_BINS - 1 }, (_, k) => from(to(low) + (k + 1) * step));
+      const at = new Uint8Array(this.n).fill(N_BINS);
+      for (let i = 0; i < this.n; i++) {
+        if (!has[i]) continue;
+        const number = this.numbers[i];
+        let bin = step ? Math.floor((to(Math.max(number, low)) - to(low)) / step) : N_BINS - 1;
+        bin = Math.min(N_BINS - 1, bin);
+        // Rounding may have put it beside its bin.
+        while (bin > 0 && number < inner[bin - 1]) bin -= 1;
+        while (bin < N_BINS - 1 && number >= inner[bin]) bin += 1;
+        at[i] = bin;
+      }
+      return { edges: [Math.min(low, sorted[0]), ...inner, Math.max(high, sorted.at(-1))], at };
+    }
+
+    // Rows by value; those without one come last. Values of categories are in their alphabet.
+    order(is_turned) {
+      const key = is_turned ? "turned_order" : "own_order";
+      if (this[key]) return this[key];
+      let numbers = this.numbers;
+      if (!this.is_number) {
+        const sorted = [...this.values].sort();
+        const ranks = this.values.map((value) => sorted.indexOf(value));
+        numbers = Float32Array.from(this.codes, (code) => ranks[code] ?? NaN);
+      }
+      return (this[key] = ordered(keys_of(numbers, is_turned)));
+    }
+
+    // Rows that are predicted, the surest first: by probability, or by a narrow interval.
+    gaps() {
+      const by_how = (how) => (how === UNSAID ? NaN : -how);
+      const unsure = this.is_number ? this.widths() : Float32Array.from(this.how, by_how);
+      return ordered(keys_of(unsure)).filter((row) => this.present[row] && !this.known[row]);
+    }
+
+    scaled(numbers) {
+      return this.is_log ? numbers.map((x) => Math.log(Math.max(x, 1e-30))) : numbers;
+    }
+
+    widths() {
+      const [low, high] = [this.scaled(this.low), this.scaled(this.high)];
+      return high.map((end, i) => end - low[i]);
+    }
+
+    // Counts of labels by value, the most common first: [code, count].
+    by_size(has) {
+      const counts = new Uint32Array(this.values.length);
+      for (let i = 0; i < this.n; i++) if (has[i]) counts[this.codes[i]] += 1;
+      return Array.from(counts, (n, code) => [code, n]).sort((a, b) => b[1] - a[1]);
+    }
+
+    // Probability that labels have a value; "high" is a number above the mean.
+    chance(value) {
+      if (this.chances.has(value)) return this.chances.get(value);
+      if (this.is_number) return this.chance_above();
+      const wanted = this.values.indexOf(value);
+      return Float32Array.from(this.how, (how, i) => {
+        const is_it = this.codes[i] === wanted;
+        if (how === KNOWN) return Number(is_it);
+        const sure = how === UNSAID ? 0.5 : how / 100;
+        return is_it ? sure : 1 - sure;
+      });
+    }
+
+    // Probability that numbers are above the mean of the known ones; their intervals are
+    // taken for those of a normal distribution that holds 80 %.
+    chance_above() {
+      const numbers = this.scaled(this.numbers);
+      const known = numbers.filter((_, i) => this.known[i]);
+      const mean = known.reduce((sum, x) => sum + x, 0) / known.length;
+      const widths = this.widths();
+      return Float32Array.from(numbers, (number, i) => {
+        if (this.known[i] || !(widths[i] > 0)) return Number(number > mean);
+        return 1 / (1 + Math.exp((-4.36 * (number - mean)) / widths[i]));
+      });
+    }
+
+    // How sure each number is, from 0 to 255: an interval as wide as that of most known
+    // numbers says nothing.
+    sure_numbers() {
+      const known = this.scaled(this.numbers.filter((_, i) => this.known[i])).sort();
+      const spread = known.length ? quantile(known, 0.9) - quantile(known, 0.1) : 0;
+      return Uint8Array.from(this.widths(), (width, i) => {
+        if (this.known[i]) return 255;
+        const share = spread > 0 ? 1 - width / spread : 0;
+        return 255 * Math.min(1, Math.max(0, share || 0));
+      });
+    }
+
+    // The colouring of the map; see map_colours.js.
+    colouring() {
+      const { context, title, known, how } = this;
+      const made = { title: `${context}: ${title}`, context, column: title, is_known: known };
+      if (this.is_number) {
+        const sorted = this.numbers.filter((_, i) => known[i] && this.present[i]).sort();
+        const [low, high] = sorted.length ? ENDS.map((part) => quantile(sorted, part)) : [0, 1];
+        const is_log = this.is_log && low > 0;
+        return { ...made, values: this.numbers, confidence: this.sure_numbers(), low, high, is_log };
+      }
+      made.confidence = how.map((part) => (part === UNSAID ? 0 : Math.min(255, 2.55 * part)));
+      if (this.kind !== "category") {
+        // Known and predicted, "yes" and "no"; "yes" is drawn above the others.
+        const yes = this.values.indexOf("yes");
+        const code = (i) => 2 * Number(this.codes[i] !== yes) + 1 - known[i];
+        return {
+          ...made,
+          groups: ["yes", "probably yes", "no", "probably no", "unknown"],
+          codes: how.map((_, i) => (this.present[i] ? code(i) : 4)),
+          shades: [
+            { colour: 5 },
+            { colour: 5, is_faint: true },
+            { colour: 0 },
+            { colour: 0, is_faint: true },
+            {},
+          ],
+        };
+      }
+      const shown = this.by_size(this.present).slice(0, MOST_GROUPS);
+      const rank = new Map(shown.map(([code], i) => [code, i]));
+      return {
+        ...made,
+        groups: [...shown.map(([code]) => this.values[code]), "other or unknown"],
+        codes: Uint8Array.from(this.codes, (code) => rank.get(code) ?? shown.length),
+      };
+    }
+  }
+
+  // -- All columns
+
+  class Columns {
+    constructor({ listed, map, n, get }) {
+      Object.assign(this, { map, n, get });
+      this.fields = listed.columns;
+      this.tag_sets = listed.tags;
+      this.contexts = listed.known.map(({ context }) => context);
+      this.known = new Map(listed.known.map(({ context, known }) => [context, unpacked(known)]));
+      this.branches = map.colourings.find(({ nodes }) => nodes);
+      this.made = new Map(); // columns, by context and title
+      this.tags = new Map();
+      this.masks = new Map();
+      this.rows_with = new Map(); // rows of labels whose name holds a text, from the server
+    }
+
+    add(column) {
+      this.made.set(JSON.stringify([column.context, column.title]), Promise.resolve(column));
+      this.loaded(column);
+    }
+
+    loaded(column) {
+      this.ready ??= new Map();
+      this.ready.set(JSON.stringify([column.context, column.title]), column);
+      return column;
+    }
+
+    column(context, title) {
+      return this.ready?.get(JSON.stringify([context, title]));
+    }
+
+    load(context, title) {
+      const key = JSON.stringify([context, title]);
+      if (!this.made.has(key)) {
+        const made = this.fetched(context, title).then((column) => this.loaded(column));
+        made.catch(() => this.made.delete(key));
+        this.made.set(key, made);
+      }
+      return this.made.get(key);
+    }
+
+    async fetched(context, title) {
+      try {
+        return new Column(await this.get("/api/column", { context, column: title }));
+      } catch (error) {
+        const own = this.tag_sets.find((each) => each.context === context);
+        if (!error.is_left_out || !own) throw error;
+        return this.tag_column(await this.load_tags(context), title);
+      }
+    }
+
+    load_tags(context) {
+      if (!this.tags.has(context)) {
+        const made = this.get("/api/tags", { context }).then((data) => {
+          const own = { ...data, own: lists(data.counts, data.at) };
+          if (!data.guess_at) return own;
+          const guesses = lists(data.guess_counts, data.guess_at);
+          return { ...own, guesses, sure: unpacked(data.guess_sure) };
+        });
+        made.catch(() => this.tags.delete(context));
+        this.tags.set(context, made);
+      }
+      return this.tags.get(context);
+    }
+
+    // A tag as a column, from the lists of those that labels have.
+    tag_column({ context, columns, own, guesses, sure }, title) {
+      const tag = columns.indexOf(title);
+      const known = this.known.get(context);
+      const how = Uint8Array.from({ length: this.n }, (_, i) => (known[i] ? KNOWN : UNSAID));
+      const codes = Uint8Array.from({ length: this.n }, (_, i) => (known[i] ? 0 : 255));
+      for (let i = 0; i < this.n; i++) {
+        const guess = guesses ? guesses.of(i).indexOf(tag) : -1;
+        if (guess >= 0) [codes[i], how[i]] = [1, sure[guesses.starts[i] + guess]];
+        if (own.of(i).includes(tag)) [codes[i], how[i]] = [1, KNOWN];
+      }
+      return new Column({ context, title, kind: "tag", values: ["no", "yes"], codes, how });
+    }
+
+    // Values of points of the map.
+    on_map(values) {
+      if (!this.map.rows || !values) return values;
+      return values.constructor.from(this.map.rows, (row) => values[row]);
+    }
+
+    // Load what filters need; afterwards they are computed at once.
+    async prepare(filters) {
+      const need = async ([context, field, kind, value]) => {
+        if (context || kind === "like") {
+          const column = await this.load(context, field);
+          if (kind === "like" && !Phcle.is_report && !column.chances.has(value)) {
+            const found = await this.get("/api/column", { context, column: field, value });
+            column.chances.set(value, unpacked(found.chance));
+          }
+        } else if (field === "branch") await this.load_hierarchy();
+        else if (field === "text" && this.map.rows && !this.rows_with.has(value)) {
+          const { rows } = await this.get("/api/names", { text: value });
+          this.rows_with.set(value, unpacked(rows));
+        }
+      };
+      await Promise.all(filters.map(need));
+    }
+
+    async load_hierarchy() {
+      this.hierarchy ??= await this.get("/api/hierarchy").then((data) => ({
+        ...data,
+        own: unpacked(data.own),
+        parents: lists(data.counts, data.at),
+        above: lists(data.above.counts, data.above.at),
+      }));
+    }
+
+    // 1 for each label below a node.
+    below(node) {
+      const { nodes, own, parents, above } = this.hierarchy;
+      const found = new Map([[nodes.indexOf(node), true]]);
+      const is_below = (each) => {
+        if (!found.has(each)) {
+          found.set(each, false); // for a hierarchy with a circle
+          found.set(each, above.of(each).some(is_below));
+        }
+        return found.get(each);
+      };
+      const passes = Uint8Array.from({ length: this.n }, (_, i) =>
+        Number(parents.of(i).some(is_below)),
+      );
+      nodes.forEach((_, i) => own[i] && is_below(i) && (passes[own[i] - 1] = 1));
+      return passes;
+    }
+
+    // Names of what two labels have in common, what few labels have first.
+    async both(a, b) {
+      const found = []; // [name, how many labels have it]
+      for (const { context } of this.tag_sets) {
+        const { columns, own } = await this.load_tags(context);
+        const mine = new Set(own.of(a));
+        for (const tag of own.of(b)) {
+          if (mine.has(tag)) found.push([columns[tag], this.tag_sizes(own, columns.length)[tag]]);
+        }
+      }
+      for (const { context, title, kind } of this.fields.filter((each) => each.kind !== "number")) {
+        const column = await this.load(context, title);
+        const value = column.value(a);
+        const is_shared = column.known[a] && column.known[b] && value === column.value(b);
+        if (!is_shared || (kind === "truth" && value === "no")) continue;
+        const size = column.by_size(column.present).find(([code]) => column.values[code] === value)[1];
+        found.push([kind === "truth" ? title : `${title}: ${value}`, size]);
+      }
+      if (this.branches) {
+        await this.load_hierarchy();
+        const above = this.above(b);
+        const shared = [...this.above(a)].find((node) => above.has(node));
+        if (shared !== undefined) found.push([this.hierarchy.columns[shared], 0]);
+      }
+      const names = found.filter(([, n]) => n <= this.n / 2).sort((one, other) => one[1] - other[1]);
+      return [...new Set(names.map(([name]) => name))].slice(0, MOST_BOTH);
+    }
+
+    // Nodes above a label, the nearest first.
+    above(row) {
+      const found = new Set(this.hierarchy.parents.of(row));
+      for (const node of found) for (const next of this.hierarchy.above.of(node)) found.add(next);
+      return found;
+    }
+
+    tag_sizes(own, n) {
+      own.sizes ??= own.all.reduce((sizes, tag) => ((sizes[tag] += 1), sizes), new Uint32Array(n));
+      return own.sizes;
+    }
+
+    mask(filter, only_known) {
+      const key = JSON.stringify([filter, only_known]);
+      if (!this.masks.has(key)) {
+        if (this.masks.size > 60) this.masks.clear();
+        this.masks.set(key, this.made_mask(filter, only_known));
+      }
+      return this.masks.get(key);
+    }
+
+    made_mask([context, field, kind, value, ...rest], only_known) {
+      const passes = new Uint8Array(this.n);
+      if (kind === "like" || field === "values") return passes.fill(1);
+      if (context) {
+        const filter = [context, field, kind, value, ...rest];
+        return this.column(context, field).passing(filter, only_known);
+      }
+      const either = (masks) => masks.forEach((mask) => mask.forEach((x, i) => (passes[i] |= x)));
+      if (field === "branch") either(value.map((node) => this.below(node)));
+      else if (field === "known in") either(value.map((name) => this.known.get(name) ?? []));
+      else if (this.map.rows) for (const row of this.rows_with.get(value)) passes[row] = 1;
+      else {
+        const { names, labels } = this.map;
+        const text = value.toLowerCase();
+        const has = (i) => `${names[i]}\n${labels[i]}`.toLowerCase().includes(text);
+        for (let i = 0; i < this.n; i++) passes[i] = Number(has(i));
+      }
+      return passes;
+    }
+
+    // The labels that pass filters: `missed` counts the filters that each does not pass.
+    passing(filters) {
+      const only_known = filters.some(([context, field]) => !context && field === "values");
+      const masks = filters.map((filter) => this.mask(filter, only_known));
+      const missed = new Uint8Array(this.n);
+      for (const mask of masks) for (let i = 0; i < this.n; i++) missed[i] += 1 - mask[i];
+      let n = 0;
+      for (let i = 0; i < this.n; i++) n += Number(missed[i] === 0);
+      return { filters, only_known, masks, missed, n };
+    }
+
+    // 1 for the labels that pass all filters but that of one field.
+    under_others({ filters, masks, missed }, context, field) {
+      const own = filters.findIndex((each) => each[0] === context && each[1] === field);
+      const mask = masks[own];
+      const passes = new Uint8Array(this.n);
+      for (let i = 0; i < this.n; i++) passes[i] = Number(missed[i] === (mask ? 1 - mask[i] : 0));
+      return passes;
+    }
+
+    // Bars of a field: labels with each value, all of them and those that pass the others.
+    async facet({ context, field, kind }, found) {
+      const title = field || context;
+      if (kind === "tags") return this.tag_bars(await this.load_tags(context), found.missed);
+      const passing = this.under_others(found, context, field);
+      if (!context) return { context, field, title, kind: "bars", bars: await this.own_bars(field, passing), n_more: 0 };
+      const column = await this.load(context, field);
+      const has = found.only_known ? column.known : column.present;
+      if (column.is_number) {
+        const bars = this.histogram(column.bins(found.only_known), passing);
+        return { context, field, title, kind: "bins", bars, n_more: 0 };
+      }
+      const now = new Uint32Array(column.values.length);
+      let [n_unknown, n] = [0, 0];
+      for (let i = 0; i < this.n; i++) {
+        if (has[i]) now[column.codes[i]] += passing[i];
+        else [n_unknown, n] = [n_unknown + 1, n + passing[i]];
+      }
+      const used = column.by_size(has).filter(([, all]) => all);
+      const bars = used.slice(0, MOST_BARS).map(([code, all]) => {
+        const value = column.values[code];
+        return { value, name: value, n: now[code], all };
+      });
+      if (n_unknown) bars.push({ value: "", name: "unknown", n, all: n_unknown });
+      const n_more = Math.max(0, used.length - MOST_BARS);
+      return { context, field, title, kind: "bars", bars, n_more };
+    }
+
+    histogram(bins, passing) {
+      if (!bins) return [];
+      const [now, all] = [new Uint32Array(N_BINS + 1), new Uint32Array(N_BINS + 1)];
+      for (let i = 0; i < this.n; i++) {
+        now[bins.at[i]] += passing[i];
+        all[bins.at[i]] += 1;
+      }
+      return bins.edges.slice(1).map((high, k) => {
+        return { low: bins.edges[k], high, n: now[k], all: all[k] };
+      });
+    }
+
+    // Bars of the large branches, or of the contexts.
+    async own_bars(field, passing) {
+      if (field === "branch") await this.load_hierarchy();
+      const masks =
+        field === "branch"
+          ? this.branches.nodes.map((node, i) => [node, this.branches.groups[i], this.below(node)])
+          : [...this.known].map(([name, mask]) => [name, name, mask]);
+      return masks.map(([value, name, mask]) => {
+        let [n, all] = [0, 0];
+        for (let i = 0; i < this.n; i++) [n, all] = [n + (mask[i] & passing[i]), all + mask[i]];
+        return { value, name, n, all };
+      });
+    }
+
+    tag_bars({ context, columns, own }, missed) {
+      const [now, all] = [new Uint32Array(columns.length), this.tag_sizes(own, columns.length)];
+      for (let i = 0; i < this.n; i++) if (!missed[i]) for (const tag of own.of(i)) now[tag] += 1;
+      const order = Array.from(all.keys()).sort((a, b) => all[b] - all[a]);
+      const bars = order.slice(0, MOST_BARS).map((tag) => {
+        return { value: columns[tag], name: columns[tag], n: now[tag], all: all[tag] };
+      });
+      const n_more = Math.max(0, order.length - MOST_BARS);
+      return { context, field: "", title: context, kind: "tags", bars, n_more };
+    }
+
+    // How well labels match the filters that are "like"; null without any.
+    scores(filters) {
+      const likes = filters.filter(([, , kind]) => kind === "like");
+      if (!likes.length) return null;
+      const score = new Float32Array(this.n);
+      for (const [context, field, , value, is_wanted] of likes) {
+        const chance = this.column(context, field).chance(value);
+        for (let i = 0; i < this.n; i++) {
+          const right = is_wanted ? chance[i] : 1 - chance[i];
+          score[i] += Math.log(Math.min(CERTAIN, Math.max(1 - CERTAIN, right)));
+        }
+      }
+      return score.map((sum) => Math.exp(sum / likes.length));
+    }
+
+    // Rows that pass filters, in the order of "name", "match", or a column [context, title].
+    rows({ missed, n, filters }, sort, is_turned) {
+      let order = null;
+      if (sort === "name") order = this.by_name(is_turned);
+      else if (sort === "match") order = ordered(keys_of(this.scores(filters), !is_turned));
+      else if (sort) order = this.column(...sort).order(is_turned);
+      const found = new Uint32Array(n);
+      let at = 0;
+      for (let k = 0; k < this.n; k++) {
+        const row = order ? order[k] : k;
+        if (!missed[row]) found[at++] = row;
+      }
+      return found;
+    }
+
+    // Id and name of rows; of a sample's labels the server knows the others.
+    async named(rows) {
+      const { names, labels, rows: on_map } = this.map;
+      if (!on_map) return Array.from(rows, (row) => ({ label: labels[row], name: names[row] }));
+      const found = [];
+      for (let at = 0; at < rows.length; at += MOST_ASKED) {
+        const answer = await this.get("/api/names", { row: Array.from(rows.slice(at, at + MOST_ASKED)) });
+        answer.labels.forEach((label, i) => found.push({ label, name: answer.names[i] }));
+      }
+      return found;
+    }
+
+    // Names in their alphabet, "thing 9" before "thing 10". A sample's names are not all.
+    by_name(is_turned) {
+      if (this.map.rows) return null;
+      const { compare } = new Intl.Collator("en", { numeric: true });
+      const { names } = this.map;
+      this.alphabet ??= Uint32Array.from(names.keys()).sort((a, b) => compare(names[a], names[b]));
+      return is_turned ? this.alphabet.toReversed() : this.alphabet;
+    }
+  }
+
+  Phcle.Column = Column;
+  Phcle.lists = lists;
+  Phcle.open_columns = (given) => new Columns(given);
+})(typeof window === "undefined" ? globalThis : window);

@@ -1,0 +1,358 @@
+// The page of a label, and of several to compare: nearest labels and why, the rows of tables
+// with the reasons of what is predicted, the place in the taxonomy.
+(function (root) {
+  "use strict";
+  const Phcle = root.Phcle;
+  const { html, count } = Phcle;
+  const N_NEAR = 15;
+  const N_COLUMNS = 5; // of each context, in an explanation
+  const MOST_LISTED = 8; // cells on a card; the rest is folded
+  const MOST_COMPARED = 8;
+  const MOST_ATTRIBUTES = 40;
+
+  // -- Parts that other pages show too
+
+  Phcle.section = (title, content, tools) => html`<section class="card" aria-label=${title}>
+    <div class="card-head"><h2>${title}</h2>${tools}</div>${content}
+  </section>`;
+
+  Phcle.page_head = (title, text, tools) => html`<div class="page-head">
+    <h1><bdi>${title}</bdi></h1>${text && html`<p class="quiet">${text}</p>`}${tools}
+  </div>`;
+
+  // The way from the root to a node, of which the last is left out.
+  Phcle.crumbs = (path) =>
+    path.length > 1 &&
+    html`<nav class="crumbs" aria-label="Place in the taxonomy">
+      <ol>${path.slice(0, -1).map((each) => html`<li>${Phcle.node_link(each)}</li>`)}</ol>
+    </nav>`;
+
+  // How sure a cell is: the interval of a number, or the probability of another value.
+  Phcle.sure_text = function ({ observed, confidence, low, high }) {
+    if (observed) return "";
+    const is_open = low === null || low === undefined;
+    if (!is_open) return `${Phcle.number(low)} to ${Phcle.number(high)}`;
+    return confidence === null || confidence === undefined ? "" : Phcle.percent(confidence);
+  };
+
+  function cell(each) {
+    const { column, value, observed, why } = each;
+    const kind = observed ? "solid" : "pale";
+    const sure = Phcle.sure_text(each);
+    return html`<div>
+      <dt><bdi>${column}</bdi></dt>
+      <dd>
+        <span class=${`mark ${kind}`} aria-hidden="true"></span>
+        <span class="unseen">${observed ? "observed" : "predicted"} </span>
+        <bdi class=${observed ? "" : "guessed"}>${Phcle.value_text(value, observed) || "–"}</bdi>
+        ${sure && html` <span class="quiet">${sure}</span>`}
+      </dd>
+      ${why && html`<dd class="reason quiet">${why}</dd>`}
+    </div>`;
+  }
+
+  // The cells of a label by table: what is known first, then what is sure.
+  Phcle.cell_lists = function (cells, most = Infinity) {
+    const rank = ({ observed, confidence }) => (observed ? 2 : (confidence ?? 0.5));
+    const shown = cells.filter(({ value }) => value !== null);
+    const contexts = [...new Set(shown.map(({ context }) => context))];
+    return contexts.map((context) => {
+      const own = shown.filter((each) => each.context === context);
+      if (own.length > most) own.sort((a, b) => rank(b) - rank(a));
+      const [first, more] = [own.slice(0, most), own.slice(most)];
+      return html`<h3 class="file"><bdi>${context}</bdi></h3>
+        <dl class="cells">${first.map(cell)}</dl>
+        ${more.length > 0 && html`<details>
+          <summary>${count(more.length)} more</summary><dl class="cells">${more.map(cell)}</dl>
+        </details>`}`;
+    });
+  };
+
+  // Tags, words and columns that stand out, with their values.
+  Phcle.attribute_list = (rows, kind) => html`<ul class=${`attributes ${kind}`}>
+    ${rows.map(({ name, context, value, confidence, low, high }) => {
+      const sure = Phcle.sure_text({ confidence, low, high });
+      const is_share = confidence !== null && confidence !== undefined;
+      return html`<li>
+        <span class="attribute-name"><bdi>${name}</bdi></span>
+        <span class="quiet"><bdi>${context}</bdi></span>
+        ${is_share && Phcle.bar(confidence, "faint")}
+        <span class="near-value">${sure || (value === 1 ? "" : Phcle.number(value))}</span>
+      </li>`;
+    })}
+  </ul>`;
+
+  // The parts of a similarity by context and group of columns. Lines come rounded.
+  Phcle.explanation = function ({ parts, lines, similarity }) {
+    const size = new Map(parts.map(({ context, part }) => [context, part]));
+    const made = lines.map(({ part, context, group_part, words, columns }) => {
+      const own = size.get(context) ?? 0;
+      const whole = html`<div class="why-context">
+        <strong>${context}</strong>${Phcle.bar(Math.abs(own), own < 0 ? "against" : "")}
+        <span class="near-value">${part}</span>
+      </div>`;
+      const group = html`<div class="why-group">
+        <span>${words}</span>
+        <ul class="why-columns">${columns.map((text) => html`<li>${text}</li>`)}</ul>
+        <span class="near-value">${group_part}</span>
+      </div>`;
+      return [context && whole, words && group];
+    });
+    const shared = parts.map((part) => part.shared).find((nodes) => nodes.length);
+    const names = (shared ?? []).slice(0, 6).map(({ name }) => name);
+    return html`<div>
+      ${shared && html`<p><span class="quiet">both are </span>${names.join(" › ")}</p>`}${made}
+      <p class="quiet">adds up to a similarity of ${similarity.toFixed(3)}</p>
+    </div>`;
+  };
+
+  // Why two labels are similar, asked for when it is opened.
+  Phcle.why = function (a, b, name, is_open = false) {
+    const body = html`<div class="why-body" aria-live="polite"></div>`;
+    const ask = async () => {
+      const link = html`<a href=${Phcle.address("/label", { label: [a, b] })}>Compare the two</a>`;
+      const found = await Phcle.get("/api/explain", { a, b, k: N_COLUMNS });
+      return [Phcle.explanation(found), !Phcle.is_report && link];
+    };
+    const toggle = ({ target }) => target.open && !body.firstChild && Phcle.show(body, ask());
+    return html`<details class="why" open=${is_open} ontoggle=${toggle}>
+      <summary>why<span class="unseen"> ${name}</span></summary>${body}
+    </details>`;
+  };
+
+  // Why a label is near. A report holds few reasons; else it names what both labels share.
+  Phcle.reason = function (label, near) {
+    if (!Phcle.is_report) return Phcle.why(label, near.label, near.name);
+    const place = html`<div></div>`;
+    const find = async () => {
+      const columns = await Phcle.columns();
+      const [a, b] = [label, near.label].map((each) => columns.map.labels.indexOf(each));
+      const names = await columns.both(a, b);
+      return names.length > 0 && html`<p class="both quiet">both: ${names.join(", ")}</p>`;
+    };
+    const found = Phcle.get("/api/explain", { a: label, b: near.label });
+    Phcle.show(place, found.then(() => Phcle.why(label, near.label, near.name), find));
+    return place;
+  };
+
+  Phcle.near_list = (label, neighbours, explains) => html`<ol class="neighbours">
+    ${neighbours.map((near) => html`<li>
+      <div class="near-head">
+        ${Phcle.label_link(near)}<span class="near-value">${Phcle.similarity(near)}</span>
+      </div>
+      ${Phcle.bar(near.similarity)}${explains && Phcle.reason(label, near)}
+    </li>`)}
+  </ol>`;
+
+  // Pictures stand in the folder of the file. Addresses are shown, and nothing is loaded.
+  Phcle.pictures = ({ pictures = [], links = [], name }) => [
+    ...pictures.map(({ src, column }) => html`<img class="picture" src=${src} alt=${`${name}: ${column}`} loading="lazy" />`),
+    ...links
+      .filter(({ href }) => /^https?:\/\//i.test(href))
+      .map(({ href, column }) => html`<p><span class="quiet">${column} </span>
+        <a href=${href} rel="noopener noreferrer" target="_blank">${href}</a></p>`),
+  ];
+
+  // What a report without the page of a label says of it, from the columns of all labels.
+  Phcle.label_answer = async function (label) {
+    try {
+      return await Phcle.get("/api/label", { label, k: N_NEAR });
+    } catch (error) {
+      if (!error.is_left_out) throw error;
+      const columns = await Phcle.columns();
+      const { names, labels } = columns.map;
+      const row = labels.indexOf(label);
+      if (row < 0) throw error;
+      const own = await Promise.all(columns.fields.map((x) => columns.load(x.context, x.title)));
+      const cells = own.map((column) => {
+        const told = column.told(row);
+        const sure = told.endsWith("%") ? Number.parseInt(told, 10) / 100 : null;
+        const ends = column.is_number && !column.known[row] ? column : { low: {}, high: {} };
+        return {
+          context: column.context,
+          column: column.title,
+          value: column.value(row),
+          observed: Boolean(column.known[row]),
+          confidence: sure,
+          low: ends.low[row] ?? null,
+          high: ends.high[row] ?? null,
+        };
+      });
+      return { label, name: names[row], row, cells, explains: true, neighbours: null, contexts: [], observed: [], predicted: [] };
+    }
+  };
+
+  // -- The page of a label
+
+  function relatives({ parents, siblings, n_siblings, children, n_children }) {
+    const kinds = [
+      ["Parents", parents, parents.length],
+      ["Siblings", siblings, n_siblings],
+      ["Children", children, n_children],
+    ];
+    return kinds
+      .filter(([, nodes]) => nodes.length)
+      .map(([title, nodes, n]) => html`<h3>${title} <span class="quiet">${count(n)}</span></h3>
+        <ul class="chips">
+          ${nodes.map((each) => html`<li>${Phcle.node_link(each)}</li>`)}
+          ${n > nodes.length && html`<li class="quiet">and ${count(n - nodes.length)} more</li>`}
+        </ul>`);
+  }
+
+  function attributes({ cells, observed, predicted, not_predictable = [] }) {
+    const tables = new Set(cells.map(({ context }) => context));
+    const is_other = ({ context }) => !tables.has(context);
+    const kinds = [
+      ["observed", observed.filter(is_other)],
+      ["predicted", predicted.filter(is_other)],
+    ];
+    const unknown = not_predictable.filter((context) => !tables.has(context));
+    return [
+      tables.size > 0 && html`<p class="quiet legend">
+        <span class="mark solid" aria-hidden="true"></span> observed
+        <span class="mark pale" aria-hidden="true"></span> predicted, with its confidence or interval
+      </p>`,
+      Phcle.cell_lists(cells),
+      kinds
+        .filter(([, rows]) => rows.length)
+        .map(([kind, rows]) => html`<h3>${tables.size ? `Tags and words, ${kind}` : kind}</h3>
+          ${Phcle.attribute_list(rows, kind)}`),
+      unknown.length > 0 && html`<p class="quiet">Too little is known to predict ${unknown.join(", ")}.</p>`,
+    ];
+  }
+
+  function contexts_of(rows) {
+    if (!rows.length) return html`<p class="quiet">The file holds vectors without contexts.</p>`;
+    return html`<ul class="contexts">
+      ${rows.map(({ context, kind, known }) => html`<li class=${known ? "has" : "lacks"}>
+        <span class="mark" aria-hidden="true">${known ? "●" : "○"}</span>
+        <bdi>${context}</bdi> <span class="quiet">${known ? "known" : "missing"} · ${kind}</span>
+      </li>`)}
+    </ul>`;
+  }
+
+  async function one_label(label) {
+    const answer = await Phcle.label_answer(label);
+    const { name, taxonomy, neighbours, explains, contexts } = answer;
+    const own = answer.label;
+    const box = html`<input id="another" type="search" placeholder="compare with" aria-label="Compare with another label" />`;
+    const compare = Phcle.suggest_labels(box, (other) =>
+      Phcle.open("/label", { label: [own, other.label] }),
+    );
+    const has_node = taxonomy?.children.length > 0;
+    const tools = html`<div class="actions">
+      <a class="button" href=${Phcle.address("/", { label: own })}>Show on the map</a>
+      ${has_node && html`<a class="button" href=${Phcle.address("/node", { node: own })}>What is below it</a>`}
+      ${!Phcle.is_report && compare}
+    </div>`;
+    const near = neighbours && Phcle.near_list(own, neighbours, explains);
+    return {
+      title: name,
+      content: [
+        Phcle.crumbs(taxonomy?.path ?? []),
+        Phcle.page_head(name, own !== name && html`<code>${own}</code>`, tools),
+        html`<div class="columns">
+          ${near && Phcle.section("Nearest labels", near, Phcle.downloads(() => neighbours, "neighbours"))}
+          <div>
+            ${Phcle.section("Attributes", [Phcle.pictures(answer), attributes(answer)], Phcle.downloads(() => answer.cells, "attributes"))}
+            ${taxonomy && Phcle.section("In the taxonomy", relatives(taxonomy))}
+            ${contexts && Phcle.section("Contexts", contexts_of(contexts))}
+          </div>
+        </div>`,
+      ],
+    };
+  }
+
+  // -- Several labels
+
+  function similarities({ labels, similarities: rows, percentiles, ancestors }) {
+    const head = labels.map(({ name }) => html`<th scope="col"><bdi>${name}</bdi></th>`);
+    const heat = (x) => `heat-${Math.round(10 * Math.max(0, Math.min(1, x)))}`;
+    const told = (i, j) => i !== j && `nearer than ${percentiles[i][j].toFixed(1)} % of pairs`;
+    const lines = rows.map((row, i) => html`<tr>
+      <th scope="row"><bdi>${labels[i].name}</bdi></th>
+      ${row.map((x, j) => html`<td class=${heat(x)} title=${told(i, j)}>${x.toFixed(2)}</td>`)}
+    </tr>`);
+    return [
+      html`<div class="scroll" tabindex="0"><table class="heat">
+        <thead><tr><td></td>${head}</tr></thead><tbody>${lines}</tbody>
+      </table></div>`,
+      ancestors.length > 0 && html`<p><span class="quiet">All are </span>
+        ${ancestors.slice(0, MOST_COMPARED).map((each, i) => [i > 0 && " · ", Phcle.node_link(each)])}</p>`,
+    ];
+  }
+
+  function compared_cell({ value, observed, ...more }, is_number) {
+    const sure = Phcle.sure_text(more);
+    if (!observed && !sure) return html`<td class="quiet">unknown</td>`;
+    if (observed && !is_number && !value) return html`<td class="quiet">no</td>`;
+    const text = is_number || value !== 1 ? Phcle.value_text(value, observed) : "yes";
+    return html`<td>
+      <span class=${`mark ${observed ? "solid" : "pale"}`} aria-hidden="true"></span>
+      ${observed ? text : html`<span class="quiet">${sure}</span>`}
+    </td>`;
+  }
+
+  function compared_table(title, labels, rows) {
+    const head = labels.map(({ name }) => html`<th scope="col"><bdi>${name}</bdi></th>`);
+    return html`<div class="scroll" tabindex="0"><table>
+      <thead><tr><th scope="col">${title}</th>${head}</tr></thead><tbody>${rows}</tbody>
+    </table></div>`;
+  }
+
+  async function several(ids) {
+    const answer = await Phcle.get("/api/compare", { label: ids });
+    const { labels, attributes: rows, contexts, explains } = answer;
+    const own = labels.map(({ label }) => label);
+    const chips = labels.map((each) => {
+      const rest = own.filter((label) => label !== each.label);
+      const off = Phcle.address("/label", { label: rest });
+      return html`<li class="chip">${Phcle.label_link(each)}
+        <a class="chip-off" href=${off} aria-label=${`Remove ${each.name}`}>×</a></li>`;
+    });
+    const box = html`<input id="another" type="search" placeholder="another label" aria-label="Add a label" />`;
+    const add = ({ label }) => !own.includes(label) && Phcle.open("/label", { label: [...own, label] });
+    const pairs = labels.flatMap((a, i) => labels.slice(i + 1).map((b, j) => [a, b, i, i + 1 + j]));
+    const reasons = pairs.map(([a, b, i, j]) => {
+      const near = { similarity: answer.similarities[i][j], percentile: answer.percentiles[i][j] };
+      return html`<li>
+        <div class="near-head"><span><bdi>${a.name}</bdi> – <bdi>${b.name}</bdi></span>
+          <span class="near-value">${Phcle.similarity(near)}</span></div>
+        ${Phcle.why(a.label, b.label, `${a.name} and ${b.name}`)}
+      </li>`;
+    });
+    const lines = rows.slice(0, MOST_ATTRIBUTES).map(({ name, context, cells, is_number }) => html`<tr>
+      <th scope="row"><bdi>${name}</bdi> <span class="quiet"><bdi>${context}</bdi></span></th>
+      ${cells.map((each) => compared_cell(each, is_number))}
+    </tr>`);
+    const known = contexts.map((row) => html`<tr>
+      <th scope="row"><bdi>${row.context}</bdi></th>
+      ${row.known.map((is_known) => html`<td>${is_known ? "known" : "missing"}</td>`)}
+    </tr>`);
+    const as_rows = () =>
+      labels.map((each, i) => ({
+        ...each,
+        ...Object.fromEntries(labels.map(({ label }, j) => [label, answer.similarities[i][j]])),
+      }));
+    return {
+      title: "Compare",
+      content: [
+        Phcle.page_head("Compare labels", "How similar they are, why, and how their attributes differ."),
+        html`<section class="card chooser" aria-label="Labels to compare">
+          <ul class="chips">${chips}</ul>
+          ${own.length < MOST_COMPARED && Phcle.suggest_labels(box, add)}
+        </section>`,
+        Phcle.section("Similarity", similarities(answer), Phcle.downloads(as_rows, "similarities")),
+        explains && Phcle.section("Why", html`<ul class="pairs">${reasons}</ul>`),
+        lines.length > 0 && Phcle.section("Attributes", compared_table("Attribute", labels, lines)),
+        known.length > 0 && Phcle.section("Contexts", compared_table("Context", labels, known)),
+      ],
+    };
+  }
+
+  Phcle.pages = { ...Phcle.pages };
+  Phcle.pages["/label"] = (asked) => {
+    const ids = asked.getAll("label");
+    return ids.length > 1 ? several(ids.slice(0, MOST_COMPARED)) : one_label(ids[0] ?? "");
+  };
+})(window);

@@ -1,0 +1,112 @@
+// What stands on every page: the search at the top, light and dark, sections, and which part
+// of the page an address shows.
+(function (root) {
+  "use strict";
+  const Phcle = root.Phcle;
+  const { html } = Phcle;
+  const SECTIONS = [
+    ["/", "Explore"],
+    ["/complete", "Complete"],
+    ["/add", "Add"],
+    ["/understand", "Understand"],
+    ["/about", "About"],
+  ];
+  const NOT_IN_REPORTS = ["/add", "/understand"];
+  const place = (id) => document.getElementById(id);
+  const [explore, content] = [place("explore"), place("content")];
+  let drawn = null;
+
+  function draw_sections(path) {
+    const shown = SECTIONS.filter(([own]) => !Phcle.is_report || !NOT_IN_REPORTS.includes(own));
+    const links = shown.map(([own, name]) => {
+      const current = own === path ? "page" : null;
+      return html`<li><a href=${Phcle.address(own)} aria-current=${current}>${name}</a></li>`;
+    });
+    place("sections").replaceChildren(...links);
+    // On a phone not all sections are in view: the current one should be.
+    const current = place("sections").querySelector("[aria-current]");
+    const { parentElement: bar } = place("sections");
+    if (current) bar.scrollLeft = current.offsetLeft + current.offsetWidth / 2 - bar.clientWidth / 2;
+  }
+
+  async function show_page(path, asked) {
+    const page = Phcle.pages[path];
+    if (!page) throw new Error("There is no such page.");
+    const made = await page(asked);
+    return made;
+  }
+
+  // Draw what the address says. The focus goes to the new page, for screen readers.
+  async function draw() {
+    const { path, asked } = Phcle.here();
+    const mine = (drawn = {});
+    const is_map = path === "/";
+    draw_sections(path);
+    explore.hidden = !is_map;
+    content.hidden = is_map;
+    document.body.classList.toggle("is-map", is_map);
+    const { title } = await Phcle.once("/api/info");
+    place("brand").textContent = title;
+    document.title = `${title} · phcle`;
+    if (is_map) {
+      content.replaceChildren();
+      await Phcle.show_explore(explore, asked);
+      return;
+    }
+    content.setAttribute("aria-busy", "true");
+    const made = await show_page(path, asked);
+    if (mine !== drawn) return; // the visitor has gone on
+    document.title = `${made.title} · ${title} · phcle`;
+    await Phcle.show(content, made.content);
+    made.shown?.();
+    root.scrollTo(0, 0);
+    place("main").focus({ preventScroll: true });
+  }
+
+  function redraw() {
+    draw().catch((error) => {
+      content.hidden = false;
+      Phcle.show(content, Phcle.failure(error));
+    });
+  }
+
+  function theme_now() {
+    const chosen = document.documentElement.dataset.theme;
+    if (chosen) return chosen;
+    return root.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  }
+
+  place("theme").addEventListener("click", () => {
+    const next = theme_now() === "dark" ? "light" : "dark";
+    document.documentElement.dataset.theme = next;
+    try {
+      localStorage.setItem("phcle-theme", next);
+    } catch {
+      // Storage may be blocked; then the choice lasts until the page is left.
+    }
+    document.dispatchEvent(new Event("phcle-theme"));
+  });
+
+  // On the map the search moves it; elsewhere it opens the page of a label.
+  const finder = place("finder");
+  const take = ({ label, name }, box) => {
+    box.value = name;
+    if (explore.hidden || !Phcle.map) Phcle.open("/label", { label });
+    else Phcle.map.go_to_label(label).catch((error) => Phcle.map.tell(error.message));
+  };
+  finder.replaceWith(Phcle.suggest_labels(finder.cloneNode(), take));
+  place("search").addEventListener("submit", (event) => {
+    event.preventDefault();
+    Phcle.open("/label", { label: place("finder").value });
+  });
+  document.addEventListener("keydown", (event) => {
+    const is_typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
+    if (event.key !== "/" || is_typing || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    place("finder").focus();
+    place("finder").select();
+  });
+
+  root.addEventListener("popstate", redraw);
+  redraw();
+})(window);

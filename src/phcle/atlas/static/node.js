@@ -1,0 +1,90 @@
+// What a set of labels shares and what is odd among them: a node of the taxonomy with its page,
+// a cluster, a filter or what was encircled on the map.
+(function (root) {
+  "use strict";
+  const Phcle = root.Phcle;
+  const { html, count } = Phcle;
+
+  function shared({ column, context, value, inside, outside, n_known, is_number }) {
+    const told = is_number
+      ? html`<span class="near-value">elsewhere ${Phcle.number(outside)}</span>`
+      : html`<span class="two-bars">${Phcle.bar(inside)}${Phcle.bar(outside, "faint")}</span>
+          <span class="near-value">${Phcle.percent(inside)} here, ${Phcle.percent(outside)} elsewhere</span>`;
+    return html`<li>
+      <span class="attribute-name"><bdi>${column}</bdi>
+        ${value !== "yes" && html` <span class="value"><bdi>${value}</bdi></span>`}</span>
+      <span class="quiet"><bdi>${context}</bdi> · ${count(n_known)} known</span>${told}
+    </li>`;
+  }
+
+  Phcle.shared_list = (answer) =>
+    answer.shared.length
+      ? [
+          html`<p class="quiet">Common here, rare elsewhere; observed values only.</p>`,
+          html`<ul class="shared">${answer.shared.map(shared)}</ul>`,
+        ]
+      : html`<p class="quiet">Nothing observed sets these labels apart from the others.</p>`;
+
+  Phcle.odd_list = function ({ odd_cells, odd_labels }) {
+    if (!odd_cells.length && !odd_labels.length) return html`<p class="quiet">Nothing stands out.</p>`;
+    const cells = odd_cells.map((each) => html`<li>
+      ${Phcle.label_link(each)} <span><bdi>${each.column}</bdi> is <strong><bdi>${each.value}</bdi></strong></span>
+      ${" "}<span class="quiet">others: <bdi>${each.usual}</bdi></span></li>`);
+    const labels = odd_labels.map((each) => html`<li>
+      ${Phcle.label_link(each)} <span class="quiet">cosine ${each.similarity.toFixed(2)} with the
+      middle, usually ${each.usual.toFixed(2)}</span></li>`);
+    return [
+      cells.length > 0 && html`<h3>Cells that differ</h3><ul class="odd">${cells}</ul>`,
+      labels.length > 0 && html`<h3>Far from the others</h3><ul class="odd">${labels}</ul>`,
+    ];
+  };
+
+  async function node_page(asked) {
+    const answer = await Phcle.get("/api/node", { node: asked.get("node") ?? "" });
+    const { node, name, context, n_labels, labels, children, n_children, path, is_label } = answer;
+    const filter = { filter: JSON.stringify(["", "branch", "in", [node]]) };
+    const [on_map, as_table] = [filter, { ...filter, panel: "table" }];
+    const tools = html`<p class="actions">
+      <a class="button" href=${Phcle.address("/", on_map)}>Show on the map</a>
+      <a class="button" href=${Phcle.address("/", as_table)}>Show as a table</a>
+      ${is_label && html`<a class="button" href=${Phcle.label_address(node)}>Its own page as a label</a>`}
+    </p>`;
+    const branches = children.filter((each) => !(each.is_label && each.n_labels === 1));
+    const most = Math.max(1, branches[0]?.n_labels ?? 1);
+    const below = branches.map((each) => html`<li>
+      ${Phcle.node_link({ ...each, is_label: false })}
+      <span class="near-value">${count(each.n_labels)}</span>${Phcle.bar(each.n_labels / most)}
+    </li>`);
+    const left = n_children - branches.length;
+    const typical = labels.map((each) => html`<li>${Phcle.label_link(each)}</li>`);
+    const about = [
+      `A node of ${context} with ${Phcle.count(n_labels, "label")}`,
+      name !== node && html` · <code>${node}</code>`,
+    ];
+    return {
+      title: name,
+      content: [
+        Phcle.crumbs(path),
+        Phcle.page_head(name, about, tools),
+        html`<div class="columns">
+          <div>
+            ${Phcle.section("What its labels share", Phcle.shared_list(answer))}
+            ${Phcle.section("What is odd among them", Phcle.odd_list(answer))}
+          </div>
+          <div>
+            ${below.length > 0 && Phcle.section("Children", [
+              html`<ul class="branches">${below}</ul>`,
+              left > 0 && html`<p class="quiet">and ${count(left)} more, most with a single label</p>`,
+            ])}
+            ${Phcle.section("Labels", [
+              html`<p class="quiet">The most typical first.</p><ul class="chips">${typical}</ul>`,
+              n_labels > labels.length && html`<p><a href=${Phcle.address("/", as_table)}>All ${count(n_labels)} labels</a></p>`,
+            ])}
+          </div>
+        </div>`,
+      ],
+    };
+  }
+
+  Phcle.pages["/node"] = node_page;
+})(window);

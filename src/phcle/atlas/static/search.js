@@ -1,0 +1,86 @@
+// Inputs that suggest labels, nodes and attributes while one types.
+(function (root) {
+  "use strict";
+  const Phcle = root.Phcle;
+  const { html } = Phcle;
+  const MOST = 12;
+
+  // Suggestions of the server; in a report, names of the map.
+  async function find(typed) {
+    if (!typed.trim()) return { labels: [], nodes: [] };
+    if (!Phcle.is_report) return Phcle.get("/api/search", { q: typed, limit: MOST });
+    const [map, tree] = await Promise.all([
+      Phcle.once("/api/map"),
+      Phcle.once("/api/hierarchy").catch(() => null),
+    ]);
+    const { names, labels } = map;
+    const rows = Phcle.search(names, labels ?? names, typed);
+    const ids = labels ?? names;
+    const has = (name) => name.toLowerCase().includes(typed.trim().toLowerCase());
+    const nodes = (tree?.nodes ?? [])
+      .map((node, i) => ({ node, name: tree.columns[i], above: [] }))
+      .filter(({ name }) => has(name));
+    const found = rows.map((i) => ({ label: ids[i], name: names[i] }));
+    return { labels: found, nodes: nodes.slice(0, MOST), is_guess: rows.is_guess };
+  }
+
+  const shown = (name, note) => [Phcle.name(name), html`<span class="map-count">${note}</span>`];
+
+  // An input in a holder; its list of suggestions stands below it. `input` has id and name.
+  Phcle.suggest = function (input, options) {
+    const made = Phcle.combobox(input.id, { ...options, input });
+    return html`<span class="holder">${input}${made.whole}</span>`;
+  };
+
+  Phcle.suggest_labels = (input, take) =>
+    Phcle.suggest(input, {
+      placeholder: input.placeholder || "name or id",
+      find: Phcle.settled(async (typed) => {
+        const { labels, is_guess } = await find(typed);
+        return Object.assign(labels, { is_guess });
+      }),
+      note: (found) => (found.is_guess ? "no such label; did you mean" : ""),
+      show: ({ label, name }) => shown(name, label === name ? "" : label),
+      take,
+    });
+
+  Phcle.suggest_nodes = (input, take) =>
+    Phcle.suggest(input, {
+      placeholder: "a node of the taxonomy",
+      name: "Nodes found",
+      none: "no such node",
+      find: Phcle.settled(async (typed) => (await find(typed)).nodes),
+      show: ({ name, above }) => shown(name, above?.length ? `in ${above[0]}` : ""),
+      take,
+    });
+
+  // Attributes are columns of tables and tags, found by what their names hold:
+  // {context, title, kind}.
+  Phcle.all_attributes = async function (columns) {
+    const sets = columns.tag_sets.filter((each) => each.is_filter);
+    const tags = await Promise.all(sets.map(({ context }) => columns.load_tags(context)));
+    return [
+      ...columns.fields,
+      ...tags.flatMap(({ context, columns: titles }) =>
+        titles.map((title) => ({ context, title, kind: "tag" })),
+      ),
+    ];
+  };
+
+  Phcle.suggest_attributes = (input, columns, take) =>
+    Phcle.suggest(input, {
+      placeholder: input.placeholder || "an attribute",
+      name: "Attributes found",
+      none: "no such attribute",
+      find: async (typed) => {
+        const text = typed.trim().toLowerCase();
+        const starts = ({ title }) => Number(title.toLowerCase().startsWith(text));
+        return (await Phcle.all_attributes(columns))
+          .filter(({ title }) => title.toLowerCase().includes(text))
+          .sort((a, b) => starts(b) - starts(a))
+          .slice(0, MOST);
+      },
+      show: ({ context, title }) => shown(title, context),
+      take,
+    });
+})(window);

@@ -1,0 +1,610 @@
+"""The map and what stands beside it, in headless Chromium.
+
+Every test has the canvas in a wide window; those that depend on the painter also have
+WebGL, those that depend on the size also a phone. One page serves all tests of a case;
+before each test it is put back to its start.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from watched_pages import SLOW_MS, until, watched
+
+WIDE = {"viewport": {"width": 1400, "height": 900}}
+PHONE = {
+    "viewport": {"width": 390, "height": 844},
+    "has_touch": True,
+    "is_mobile": True,
+}
+SIZES = {"wide": WIDE, "phone": PHONE}
+CANVAS = ("canvas", "wide", "light")
+WEBGL = ("webgl", "wide", "dark")
+ON_PHONE = ("canvas", "phone", "dark")
+
+
+def cases(*cases):
+    return pytest.mark.parametrize("opened", cases, indirect=True, ids="-".join)
+
+
+every_painter = cases(CANVAS, WEBGL)
+every_size = cases(CANVAS, ON_PHONE)
+everywhere = cases(CANVAS, WEBGL, ON_PHONE)
+
+RESET = """() => {
+  const {map} = Phcle;
+  Phcle.draw_all_names ??= Phcle.draw_names;
+  Phcle.draw_names = Phcle.draw_all_names;
+  for (const name of ["filters", "table"]) Phcle.explore.open_panel(name, false);
+  map.clear();
+  map.colour_by(map.data.colourings[0]);
+  document.activeElement.blur();
+}"""
+
+
+class MapPage:
+    """The map in a browser, and the gestures of its size."""
+
+    def __init__(self, page, size):
+        self.page, self.size = page, size
+        self.is_phone = size == "phone"
+
+    def js(self, code, *given):
+        return self.page.evaluate(code, *given)
+
+    def until(self, code, *given):
+        until(self.page, lambda: self.js(code, *given))
+
+    def settle(self):
+        self.until("!Phcle.map.is_moving && !Phcle.map.view.is_asked")
+
+    def stage(self):
+        return self.page.locator(".map-stage").bounding_box()
+
+    def place(self, point):
+        """Where a point is in the window."""
+        x, y = self.js("i => Phcle.map.view.place(i)", point)
+        return self.stage()["x"] + x, self.stage()["y"] + y
+
+    def reach(self):
+        return self.js("Phcle.map.view.reach")
+
+    def tool(self, name):
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def press(self, x, y):
+        self.page.touchscreen.tap(x, y) if self.is_phone else self.page.mouse.click(
+            x, y
+        )
+
+    def fingers(self, *steps):
+        """Put fingers on the page, move them and take them off."""
+        session = self.page.context.new_cdp_session(self.page)
+        kinds = ["touchStart", *["touchMove"] * (len(steps) - 1), "touchEnd"]
+        for kind, places in zip(kinds, [*steps, ()], strict=True):
+            at = [{"x": x, "y": y, "id": i} for i, (x, y) in enumerate(places)]
+            session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
+        session.detach()
+
+    def drag(self, *places):
+        """Move a finger or the mouse, pressed, along a line."""
+        line = [places[0]]
+        for (a, b), (c, d) in pairwise(places):
+            line += [(a + (c - a) * t, b + (d - b) * t) for t in (0.25, 0.5, 0.75, 1)]
+        if self.is_phone:
+            self.fingers(*([place] for place in line))
+            return
+        self.page.mouse.move(*line[0])
+        self.page.mouse.down()
+        for place in line[1:]:
+            self.page.mouse.move(*place)
+        self.page.mouse.up()
+
+    def inner_point(self):
+        """A point in the middle of the free room, with none near."""
+        return self.js(
+            """() => {
+              const {view} = Phcle.map;
+              const {left, right, top, bottom} = Phcle.map.room();
+              let [best, most] = [null, -1];
+              for (let i = 0; i < view.n; i++) {
+                const [x, y] = view.place(i);
+                if (x < left + 60 || x > right - 60) continue;
+                if (y < top + 60 || y > bottom - 60) continue;
+                let least = 1e9;
+                for (let j = 0; j < view.n; j++) {
+                  const [a, b] = view.place(j);
+                  if (j !== i) least = Math.min(least, Math.hypot(a - x, b - y));
+                }
+                if (least > most) [best, most] = [i, least];
+              }
+              return best;
+            }"""
+        )
+
+    def card(self):
+        return self.page.locator(".map-card h2")
+
+
+@pytest.fixture(scope="module", params=[CANVAS], ids="-".join)
+def opened(request, browser, patchy_address):
+    """The map page of one case."""
+    kind, size, scheme = request.param
+    with watched(browser, patchy_address) as new_page:
+        made = MapPage(new_page(color_scheme=scheme, **SIZES[size]), size)
+        made.page.goto(f"{patchy_address}/?map={kind}")
+        made.page.wait_for_selector("#map[data-ready=yes]")
+        assert made.page.get_attribute("#map", "data-view") == kind
+        yield made
+
+
+@pytest.fixture
+def atlas(opened):
+    opened.js(RESET)
+    opened.settle()
+    return opened
+
+
+@everywhere
+def test_the_map_fills_the_window_and_shows_all(atlas):
+    view = SIZES[atlas.size]["viewport"]
+    box = atlas.page.locator("#map").bounding_box()
+    assert (box["x"], box["width"]) == (0, view["width"])
+    assert box["y"] + box["height"] == pytest.approx(view["height"], abs=0.5)
+    assert atlas.js("document.documentElement.scrollHeight") <= view["height"]
+    assert atlas.js("document.documentElement.scrollWidth") <= view["width"]
+    outside = atlas.js(
+        """() => {
+          const {left, right, top, bottom} = Phcle.map.room();
+          return Phcle.map.data.names.filter((_, i) => {
+            const [x, y] = Phcle.map.view.place(i);
+            return x < left || x > right || y < top || y > bottom;
+          }).length;
+        }"""
+    )
+    assert outside == 0
+    legend = atlas.page.locator(".map-legend button").first.bounding_box()
+    assert 0 < legend["y"] < view["height"] - legend["height"]
+
+
+@every_size
+def test_a_drag_moves_and_a_pinch_or_the_wheel_zooms_about_its_place(atlas):
+    stage, point = atlas.stage(), atlas.inner_point()
+    x, y = stage["x"] + stage["width"] / 2, stage["y"] + stage["height"] / 2
+    before = np.array(atlas.place(point))
+    atlas.drag((x, y), (x + 40, y + 30))
+    np.testing.assert_allclose(np.array(atlas.place(point)) - before, (40, 30), atol=2)
+    assert atlas.js("Phcle.map.chosen") is None  # a drag is no click
+    x, y, reach = *(round(v) for v in atlas.place(point)), atlas.reach()
+    middle = atlas.place(point)
+    if atlas.is_phone:
+        atlas.fingers(*([(x - r, y), (x + r, y)] for r in (20, 30, 40)))
+        assert atlas.reach() == pytest.approx(reach / 2, rel=0.05)
+    else:
+        atlas.page.mouse.move(x, y)
+        atlas.page.mouse.wheel(0, -300)
+        atlas.until("reach => Phcle.map.view.reach < reach / 1.5", reach)
+    np.testing.assert_allclose(atlas.place(point), middle, atol=3)
+    reach = atlas.reach()
+    atlas.tool("Zoom in")
+    assert atlas.reach() < reach
+    atlas.tool("Zoom out")
+    atlas.tool("Zoom out")
+    assert atlas.reach() > reach
+    atlas.tool("Show all")
+    assert atlas.js("Phcle.map.view.is_home")
+
+
+@everywhere
+def test_a_press_chooses_a_label_and_back_returns(atlas):
+    first = atlas.inner_point()
+    name = atlas.js("i => Phcle.map.data.names[i]", first)
+    x, y = atlas.place(first)
+    if not atlas.is_phone:
+        for slip in (3, 0):  # a pointer that jumps in from afar has not moved yet
+            atlas.page.mouse.move(x + slip, y)
+        tip = atlas.page.locator(".map-tip")
+        tip.wait_for()
+        assert tip.locator("strong").inner_text() == name
+        assert "branch" in tip.inner_text()
+        assert "near " in tip.inner_text()
+    atlas.press(x, y)
+    atlas.page.wait_for_selector(f'.map-card h2:has-text("{name}")')
+    atlas.page.locator(".map-near li").first.wait_for()
+    assert f"label={name}" in atlas.page.url
+    free = atlas.js("Phcle.map.room()")
+    at = atlas.js("i => Phcle.map.view.place(i)", first)
+    assert free["left"] <= at[0] <= free["right"]
+    assert free["top"] <= at[1] <= free["bottom"]  # the card does not cover it
+    atlas.page.locator(".map-near .go").first.click()
+    atlas.until("name => Phcle.map.chosen_label() !== name", name)
+    atlas.page.go_back()
+    atlas.until("name => Phcle.map.chosen_label() === name", name)
+    atlas.page.get_by_role("button", name="Close", exact=True).click()
+    assert atlas.js("Phcle.map.chosen") is None
+
+
+@every_size
+def test_several_are_chosen_by_lasso_list_and_shift(atlas):
+    point = atlas.inner_point()
+    x, y = atlas.place(point)
+    atlas.tool("Lasso")
+    # It begins and ends on a point, which is no click.
+    far = 110 if atlas.is_phone else 180
+    near = 0.8 * far
+    corners = (x + near, y - near), (x + far, y + near), (x - far, y + near)
+    atlas.drag((x, y), *corners, (x, y))
+    atlas.page.wait_for_selector(".map-card h2:has-text('labels')")
+    chosen = atlas.js("Phcle.map.many")
+    assert atlas.js("Phcle.map.chosen") is None
+    assert len(chosen) == atlas.page.locator(".listed li").count() > 1
+    atlas.js("Phcle.map.clear_choice(); Phcle.map.encircle(true)")
+    x, y = atlas.place(point)
+    atlas.drag((x, y), (x + 3, y + 6), (x, y + 7), (x, y))  # an empty one
+    assert atlas.js("Phcle.map.chosen") is None
+    atlas.js(RESET)
+    atlas.settle()
+    atlas.tool("List what is in view")
+    assert atlas.card().inner_text() == "120 labels"
+    with atlas.page.expect_download() as download:
+        atlas.page.locator(".map-card button", has_text="JSON").click()
+    assert len(json.loads(download.value.path().read_text())) == 120
+    if not atlas.is_phone:
+        atlas.js(RESET)
+        atlas.settle()
+        # The card opens at the right.
+        other = atlas.js("i => Phcle.map.view.beside(i, -1, 0)", point)
+        for each in (point, other):
+            atlas.page.keyboard.down("Shift")
+            atlas.page.mouse.click(*atlas.place(each))
+            atlas.page.keyboard.up("Shift")
+            atlas.settle()
+        assert set(atlas.js("Phcle.map.many")) == {point, other}
+
+
+@every_size
+def test_names_do_not_overlap_and_change_with_zoom(atlas):
+    placed = atlas.js("Phcle.map.placed")
+    regions = {x["text"] for x in placed if x["kind"] == "region"}
+    assert {f"g{i}" for i in range(6)} <= regions
+    boxes = atlas.js(
+        """Phcle.map.placed.map(({x, y, left, top, wide}) => {
+          const [px, py] = Phcle.map.view.place_of(x, y);
+          return [px + left, py + top - 9, px + left + wide - 8, py + top];
+        })"""
+    )
+    for i, (a, b, c, d) in enumerate(boxes):
+        for e, f, g, h in boxes[:i]:
+            assert not (a < g and e < c and b < h and f < d)
+    named = {x.get("point") for x in placed}
+    unnamed = next(i for i in range(120) if i not in named)
+    atlas.js("i => Phcle.map.view.look_at([i])", unnamed)
+    atlas.js("Phcle.map.view.zoom(16)")
+    atlas.settle()
+    assert unnamed in {x.get("point") for x in atlas.js("Phcle.map.placed")}
+
+
+# Names of labels on the stage, with the number of shown points that each of them hides.
+HIDDEN = """Phcle.map.placed.filter(({kind}) => kind === "label").map((name) => {
+  const [px, py] = Phcle.map.view.place_of(name.x, name.y);
+  const [left, right] = [px + name.left, px + name.left + name.wide];
+  return Phcle.map.view.in_view().filter((i) => {
+    const [x, y] = Phcle.map.view.place(i);
+    return i !== name.point && x > left && x < right && Math.abs(y - py) < 4;
+  }).length;
+})"""
+
+
+def test_most_names_of_labels_hide_no_point(atlas):
+    hidden = atlas.js(HIDDEN)
+    assert len(hidden) > 30
+    assert np.mean(np.array(hidden) > 0) < 0.4
+
+
+def test_groups_that_are_filtered_out_have_no_name(atlas):
+    atlas.js(
+        "Phcle.map.keep(Uint8Array.from({ length: 120 }, (_, i) => i >= 60 && i < 80))"
+    )
+    atlas.settle()
+    regions = "Phcle.map.placed.filter(({kind}) => kind === 'region')"
+    assert [x["text"] for x in atlas.js(regions)] == ["g3"]
+    atlas.js("Phcle.map.keep(null)")
+    atlas.settle()
+    assert len(atlas.js(regions)) == 6
+
+
+def test_colours_tell_numbers_categories_what_is_known_and_how_sure(atlas):
+    page = atlas.page
+    page.fill("#map-attribute", "mass")
+    page.wait_for_selector("#map-attribute-found li:has-text('mass')")
+    page.press("#map-attribute", "Enter")
+    page.wait_for_selector(".map-ramp")
+    low, middle, high = (float(x) for x in page.inner_text(".map-ends").split())
+    assert low < middle < high
+    assert len(set(atlas.js("Array.from(Phcle.map.colours.rgba)"))) > 20
+    assert "faint: predicted" in page.inner_text(".map-legend")
+    modes = page.get_by_label("What of the attribute")
+    modes.select_option("known or predicted")
+    known, predicted = page.locator(".map-legend .map-count").all_inner_texts()
+    assert int(known) + int(predicted) == 120
+    modes.select_option("confidence")
+    assert page.inner_text(".map-ends").split() == ["0", "0.5", "1"]
+    atlas.until("location.hash.includes('mode=confidence')")
+    page.fill("#map-attribute", "size")
+    page.wait_for_selector("#map-attribute-found li:has-text('size')")
+    page.press("#map-attribute", "Enter")
+    page.wait_for_selector(".map-legend button:has-text('medium')")
+    page.select_option("#map-colour", label="branch")
+    # The legend shows one group alone, and then all.
+    group = page.locator(".map-legend button").first
+    group.click()
+    assert atlas.js("Phcle.map.view.in_view().length") == 20
+    group.click()
+    assert atlas.js("Phcle.map.view.in_view().length") == 120
+
+
+def pixel(page, x, y):
+    """The colour on the screen, as red, green and blue."""
+    from PIL import Image
+
+    box = {"x": round(x) - 1, "y": round(y) - 1, "width": 3, "height": 3}
+    shot = Image.open(io.BytesIO(page.screenshot(clip=box))).convert("RGB")
+    return shot.getpixel((shot.width // 2, shot.height // 2))
+
+
+def css_rgb(text):
+    return tuple(int(x) for x in re.findall(r"\d+", text)[:3])
+
+
+def swatch(atlas, point):
+    """The colour that the legend has for the group of a point."""
+    name = atlas.js("i => Phcle.map.said_by(Phcle.map.colouring, i)", point)
+    entry = atlas.page.locator(".map-legend button").filter(has_text=name).first
+    colour = "x => getComputedStyle(x).backgroundColor"
+    return css_rgb(entry.locator(".map-swatch").evaluate(colour))
+
+
+NEAR = """() => {
+  Phcle.draw_names = () => {};
+  Phcle.map.view.look_at([70]);
+  Phcle.map.view.zoom(12);
+}"""
+"""Shows one label of the group g3 from near, without what is drawn over it."""
+
+MOVE = """([i, x, y]) => {
+  const {view, data} = Phcle.map;
+  const before = [i, data.x[i], data.y[i]];
+  [data.x[i], data.y[i]] = [x, y];
+  view.painter.colour(view.order, view.rgba, view.page);
+  view.draw();
+  return before;
+}"""
+"""Moves a point to another place, and says where it was."""
+
+
+@every_painter
+def test_points_have_the_colours_of_the_legend(atlas):
+    atlas.js(NEAR)
+    atlas.settle()
+    shown = pixel(atlas.page, *atlas.place(70))
+    np.testing.assert_allclose(shown, swatch(atlas, 70), atol=2)
+
+
+@every_painter
+def test_labels_that_have_it_are_drawn_above_the_rest(atlas):
+    atlas.js("void Phcle.explore.colour_by('looks', 'wild')")
+    atlas.until("Phcle.map.base.column === 'wild'")
+    assert "yes" in atlas.page.locator(".map-legend button").first.inner_text()
+    # The same place for a label that has it and for one that follows and has it not.
+    codes = atlas.js("Array.from(Phcle.map.base.codes)")
+    has_it = codes.index(0)
+    has_not = next(i for i in range(has_it, 120) if codes[i] > 1)
+    place = atlas.js("i => [Phcle.map.data.x[i], Phcle.map.data.y[i]]", has_it)
+    before = atlas.js(MOVE, [has_not, *place])
+    atlas.js(NEAR.replace("70", str(has_it)))
+    atlas.settle()
+    shown = pixel(atlas.page, *atlas.place(has_it))
+    atlas.js(MOVE, before)
+    np.testing.assert_allclose(shown, swatch(atlas, has_it), atol=2)
+
+
+def test_density_lies_under_the_points_and_fades_as_one_zooms_in(atlas):
+    # 120 labels are too few for a density, so it has others.
+    assert not atlas.page.locator(".map-density").is_visible()
+    opacities = atlas.js(
+        """() => {
+          const {clouds, colours} = Phcle.map;
+          const spread = (i, k) => ((i % k) + (i * 0.618) % 1) / k - 0.5;
+          const length = 900;
+          const many = (k) => Float32Array.from({ length }, (_, i) => spread(i, k));
+          const rgba = new Uint32Array(length).fill(colours.rgba[0]);
+          Phcle.draw_density(clouds, { x: many(5), y: many(3) }, rgba, null);
+          const [pen, {width, height}] = [clouds.getContext("2d"), clouds];
+          const {data} = pen.getImageData(0, 0, width, height);
+          return Array.from(data).filter((_, k) => k % 4 === 3);
+        }"""
+    )
+    assert atlas.page.locator(".map-density").is_visible()
+    assert 0.1 < np.mean(np.array(opacities) > 10) < 0.9
+    style = "Number(getComputedStyle(Phcle.map.clouds).opacity)"
+    assert atlas.js(style) > 0.95
+    atlas.js("Phcle.map.view.zoom(4)")
+    atlas.settle()
+    assert atlas.js(style) < 0.6
+
+
+@every_painter
+def test_a_chosen_label_stands_out_from_its_neighbours(atlas):
+    point = atlas.inner_point()
+    atlas.js("i => { Phcle.draw_names = () => {}; Phcle.map.go_to(i); }", point)
+    atlas.settle()
+    x, y = atlas.place(point)
+    own = atlas.js("i => Phcle.map.css_of(i)", point)
+    np.testing.assert_allclose(pixel(atlas.page, x, y), css_rgb(own), atol=2)
+    ink = np.array(css_rgb(atlas.js("Phcle.map.ink().ink")))
+    ring = atlas.js("Phcle.map.view.radius()") + 6.75
+    np.testing.assert_allclose(pixel(atlas.page, x - ring, y), ink, atol=30)
+    for other in atlas.js("i => Phcle.map.nearest_to(i)", point):
+        if other != point:
+            a, b = atlas.place(other)
+            assert np.abs(pixel(atlas.page, a - ring, b) - ink).max() > 30
+
+
+def test_the_keyboard_alone_is_enough(atlas):
+    page = atlas.page
+    page.focus(".map-stage")
+    page.keyboard.press("ArrowRight")
+    first = atlas.js("Phcle.map.chosen")
+    page.keyboard.press("ArrowRight")
+    second = atlas.js("Phcle.map.chosen")
+    x = atlas.js("Array.from(Phcle.map.data.x)")
+    assert x[second] > x[first]
+    reach = atlas.reach()
+    page.keyboard.press("+")
+    assert atlas.reach() < reach
+    before = atlas.js("Phcle.map.view.where()")
+    page.keyboard.press("Shift+ArrowUp")
+    assert atlas.js("Phcle.map.view.where()")[1] > before[1]
+    page.keyboard.press("Escape")
+    assert atlas.js("Phcle.map.chosen") is None
+    page.keyboard.press("0")
+    assert atlas.js("Phcle.map.view.is_home")
+
+
+@every_size
+def test_filters_filter_the_map_and_leave_it_in_sight(atlas):
+    page = atlas.page
+    atlas.tool("Filters")
+    page.wait_for_selector(".facet-value")
+    chart = page.locator(".facet .histogram-bars").first
+    chart.scroll_into_view_if_needed()
+    atlas.settle()
+    hidden = atlas.js(
+        """() => Phcle.map.data.names.filter((_, i) => {
+          const [x, y] = Phcle.map.view.place(i);
+          const {left, right, bottom} = Phcle.map.room();
+          return x < left || x > right || y > bottom;
+        }).length"""
+    )
+    assert hidden == 0
+    box = chart.bounding_box()
+    y = box["y"] + box["height"] / 2
+    atlas.drag((box["x"] + 0.6 * box["width"], y), (box["x"] + box["width"] - 2, y))
+    page.wait_for_selector(".filters-in-use li:has-text('mass at least')")
+    page.wait_for_selector(".map-note:text-matches('of 120 labels')", state="attached")
+    shown = atlas.js("Phcle.map.view.in_view().length")
+    assert 0 < shown < 120
+    page.get_by_role("button", name="What do these share?").click()
+    page.wait_for_selector(".map-card h3:has-text('What they share')")
+    assert atlas.card().inner_text() == f"{shown} labels"
+    page.get_by_role("button", name="Close", exact=True).click()
+    page.get_by_role("button", name="Remove the filter").first.click()
+    atlas.until("Phcle.map.view.in_view().length === 120")
+    page.get_by_role("button", name="Close Filters").click()
+    assert page.get_by_role("region", name="Filters").is_hidden()
+
+
+@every_size
+def test_the_table_stands_beside_the_map_and_follows_its_filters(atlas):
+    page = atlas.page
+    atlas.tool("Table")
+    table = page.get_by_role("region", name="Table")
+    first = table.locator('tbody th[scope="row"] a').first
+    first.wait_for()
+    atlas.settle()
+    room = atlas.js("Phcle.map.room()")
+    assert room["right"] - room["left"] > 0.25 * atlas.stage()["width"]
+    for order in ("ascending", "descending"):
+        table.get_by_role("button", name="mass", exact=False).first.click()
+        table.locator(f'[aria-sort="{order}"]').wait_for()
+    chosen = first.inner_text()
+    first.click()
+    atlas.until("name => Phcle.map.data.names[Phcle.map.chosen] === name", chosen)
+    atlas.js("Phcle.map.clear()")
+    atlas.js("Phcle.explore.filter([['', 'text', 'has', '7']])")
+    table.locator("[role=status]:text-matches('of 120 labels')").wait_for()
+    shown = int(table.locator("[role=status]").inner_text().split()[0])
+    assert 0 < shown < 120
+    atlas.until("n => Phcle.map.view.in_view().length === n", shown)
+    atlas.js("Phcle.explore.filter([])")
+    table.locator("[role=status]:text-is('120 labels')").wait_for()
+    page.get_by_role("button", name="Close Table").click()
+    assert table.is_hidden()
+
+
+def test_the_search_goes_to_what_is_typed(atlas):
+    atlas.page.fill("#finder", "x5")
+    atlas.page.wait_for_selector("#finder-found li:has-text('x5')")
+    atlas.page.fill("#finder", "x17")
+    atlas.page.press("#finder", "Enter")  # before the answer has come
+    atlas.card().wait_for()
+    assert atlas.card().inner_text() == "x17"
+
+
+@cases(ON_PHONE)
+def test_a_phone_has_a_sheet_that_is_dragged_and_closed(atlas):
+    side = atlas.page.locator(".map-card, .panel-filters").filter(visible=True)
+    handle = side.locator(".handle")
+    atlas.js("Phcle.map.choose(7)")
+    whole = atlas.page.locator("#map").bounding_box()
+
+    def becomes(share):
+        """Wait: a tap becomes a click only after the fingers are gone."""
+        side.wait_for()
+        for _ in range(SLOW_MS // 25):
+            part = side.bounding_box()["height"] / whole["height"]
+            if abs(part - share) < 0.02:
+                return
+            atlas.page.wait_for_timeout(25)
+        raise AssertionError(f"the sheet is {part:.2f} of the map, not {share}")
+
+    def drag_to(share):
+        box = handle.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        atlas.drag((x, y), (x, whole["y"] + (1 - share) * whole["height"]))
+
+    becomes(0.45)
+    drag_to(0.8)
+    becomes(0.92)
+    drag_to(0.5)
+    becomes(0.45)
+    handle.click()
+    becomes(0.92)
+    handle.click()
+    becomes(0.45)
+    drag_to(0.1)
+    side.wait_for(state="hidden")
+    assert atlas.js("Phcle.map.chosen") is None
+    atlas.tool("Filters")
+    becomes(0.45)
+    drag_to(0.1)
+    side.wait_for(state="hidden")
+
+
+def test_the_view_is_saved_as_a_sharp_picture(atlas):
+    from PIL import Image
+
+    with atlas.page.expect_download() as download:
+        atlas.tool("Save as a picture")
+    picture = Image.open(download.value.path())
+    stage = atlas.stage()
+    sharp = 3 * stage["width"], 3 * stage["height"]
+    assert picture.size == pytest.approx(sharp, abs=3)
+    colours = np.asarray(picture.convert("RGB")).reshape(-1, 3)[::97]
+    assert len(np.unique(colours, axis=0)) > 30
+
+
+@cases(WEBGL)
+def test_the_graphics_card_may_go(atlas):
+    atlas.js(
+        "document.querySelector('.map-points').getContext('webgl2')"
+        ".getExtension('WEBGL_lose_context').loseContext()"
+    )
+    atlas.until("Phcle.map.view.kind === 'canvas'")
+    atlas.press(*atlas.place(atlas.inner_point()))
+    assert atlas.js("Phcle.map.chosen") is not None

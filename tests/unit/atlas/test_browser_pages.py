@@ -1,0 +1,536 @@
+"""All sections of the page, served and from disk, in headless Chromium."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import re
+
+import numpy as np
+import pytest
+from command_line import call
+from watched_pages import SLOW_MS, until, watched
+
+from phcle import PHCLE, DescriptiveContext, RelationalContext, load
+
+LONG = "a very_long_name_without_any_place_to_break_it_" * 4
+
+
+@pytest.fixture(scope="module")
+def odd_address(serving):
+    """Names that are long, or have colons, or are written from right to left."""
+    from phcle.atlas import Opened, Workspace
+
+    rng = np.random.default_rng(0)
+    labels = [f"thing {i}" for i in range(20)]
+    tags = {x: ["x::y", f"{LONG}tag"] if i % 2 else ["r"] for i, x in enumerate(labels)}
+    edges = [(x, "a::b" if i % 2 else "c: d") for i, x in enumerate(labels)]
+    edges += [("a::b", "all"), ("c: d", "all")]
+    numbers = rng.normal(size=(20, 2))
+    contexts = [
+        RelationalContext.from_hierarchy(edges, name="tree"),
+        DescriptiveContext.from_tags(tags, name="k::v"),
+        DescriptiveContext("sizes", labels, ("mass: kg", "len::m"), numbers),
+    ]
+    names = {"thing 0": LONG, "thing 1": f"{LONG}1", "thing 2": "شاي ٢"}
+    model = PHCLE(dim=4, backend="numpy", random_state=0)
+    workspace = Workspace(Opened(model.fit(contexts, names=names).embedding_, "odd"))
+    workspace.opened.map.wait()
+    with serving(workspace) as address:
+        yield address.rstrip("/")
+
+
+@pytest.fixture
+def open_page(browser, address, patchy_address, odd_address):
+    """Open a part of the page of one of the embeddings."""
+    homes = {"zoo": address.rstrip("/"), "patchy": patchy_address, "odd": odd_address}
+    with watched(browser, *homes.values(), may_be_missing=True) as new_page:
+
+        def opened(path="", of="zoo", **options):
+            page = new_page(**options)
+            page.goto(f"{homes[of]}/#{path}")
+            return page
+
+        yield opened
+
+
+def map_is_ready(page):
+    page.wait_for_selector("#map[data-ready=yes]")
+
+
+def go(page, path):
+    page.evaluate("path => location.assign(`#${path}`)", path)
+
+
+# -- Search, labels and addresses
+
+
+def test_search_forgives_a_slip_and_opens_the_label_by_keyboard(open_page):
+    page = open_page("/about")
+    page.wait_for_selector("h1")
+    page.keyboard.press("/")
+    page.keyboard.type("tigr")
+    page.wait_for_selector("#finder-found li >> text=tiger")
+    assert page.get_attribute("#finder", "aria-expanded") == "true"
+    page.keyboard.press("Enter")
+    page.wait_for_url("**#/label?label=tiger")
+    page.wait_for_selector("h1 >> text=tiger")
+
+
+def test_an_unknown_name_leads_to_those_that_may_be_meant(open_page):
+    page = open_page("/label?label=lyon")
+    page.locator(".failed a", has_text="lion").click()
+    page.wait_for_selector("h1 >> text=lion")
+
+
+def test_why_two_labels_are_similar_is_told_when_it_is_opened(open_page):
+    page = open_page("/label?label=dog")
+    page.locator("details.why summary").first.click()
+    told = page.locator("details.why[open] .why-body")
+    told.locator("text=adds up to a similarity").wait_for()
+    assert "tree" in told.inner_text()
+    told.get_by_role("link", name="Compare the two").click()
+    page.wait_for_selector("table.heat")
+    assert page.locator("table.heat td.heat-10").count() == 2
+    page.fill("#another", "owl")
+    page.wait_for_selector("#another-found li")
+    page.press("#another", "Enter")
+    until(page, lambda: page.locator("table.heat td.heat-10").count() == 3)
+
+
+def test_the_address_keeps_colours_groups_and_several_chosen_labels(open_page):
+    page = open_page()
+    map_is_ready(page)
+    page.fill("#map-attribute", "claw")
+    page.wait_for_selector("#map-attribute-found li >> text=claws")
+    page.press("#map-attribute", "Enter")
+    page.wait_for_selector(".map-of >> text=claws")
+    page.wait_for_url(re.compile("context=looks&column=claws"))
+    page.get_by_role("button", name="List what is in view").click()
+    page.wait_for_selector(".map-card h2 >> text=13 labels")
+    page.wait_for_url(re.compile("rows="))
+    page.locator(".map-legend button").first.click()
+    page.wait_for_url(re.compile("group="))
+    again = open_page(page.url.split("#")[1])
+    map_is_ready(again)
+    again.wait_for_selector(".map-legend button[aria-pressed=true] >> text=yes")
+    again.wait_for_selector(".map-card h2 >> text=13 labels")
+
+
+def test_back_returns_to_what_was_chosen_before(open_page):
+    page = open_page()
+    map_is_ready(page)
+    for label in ("owl", "cat"):
+        page.evaluate("x => Phcle.map.choose(Phcle.map.point_of(x))", label)
+        page.wait_for_url(re.compile(f"label={label}"))
+    page.evaluate("Phcle.map.view.zoom(2)")  # moving makes no entry
+    page.wait_for_timeout(400)  # until it has settled
+    page.go_back()
+    page.wait_for_selector(".map-card h2 >> text=owl")
+    page.go_back()
+    page.wait_for_selector(".map-card", state="hidden")
+    page.go_forward()
+    page.wait_for_selector(".map-card h2 >> text=owl")
+
+
+def test_the_card_has_the_row_of_a_label_and_its_reasons(open_page):
+    page = open_page("/?label=x3", of="patchy")
+    card = page.locator(".map-card")
+    card.locator(".cells dt >> text=mass").wait_for()
+    assert card.locator(".cells > div").count() == 5
+    known = page.evaluate(
+        "async () => (await Phcle.get('/api/label', {label: 'x3'})).cells"
+        ".filter((x) => !x.observed && x.why).length"
+    )
+    assert card.locator(".reason").count() == known
+    card.locator(".why summary").first.click()
+    card.locator("text=adds up to a similarity").wait_for()
+
+
+def test_names_with_markup_are_shown_as_they_are(open_page, zoo_embedding):
+    name = zoo_embedding.name_of("lynx")
+    page = open_page("/label?label=lynx")
+    page.wait_for_selector("h1")
+    assert page.inner_text("h1") == name
+    page.fill("#finder", "script")
+    page.wait_for_selector("#finder-found li")
+    assert zoo_embedding.name_of("jackal") in page.inner_text("#finder-found li")
+    go(page, "/?label=lynx&panel=table")
+    map_is_ready(page)
+    page.wait_for_selector(".map-card h2")
+    assert page.inner_text(".map-card h2") == name
+    page.evaluate("Phcle.map.hover(Phcle.map.point_of('lynx'))")
+    assert page.inner_text(".map-tip strong") == name
+    page.locator("th[scope=row] >> text=<img src=x").wait_for()
+    assert page.locator("main img, main script").count() == 0
+
+
+def test_a_sketch_of_the_map_is_replaced_when_the_map_is_ready(browser, address):
+    def not_ready(route):
+        response = route.fetch()
+        answer = response.json()
+        progress = answer["labels"] if "status" in route.request.url else answer
+        progress["ready"] = False
+        route.fulfill(response=response, json=answer)
+
+    page = browser.new_page()
+    page.set_default_timeout(SLOW_MS)
+    page.route("**/api/map?*", not_ready)
+    page.route("**/api/status?*", not_ready)
+    page.goto(address)
+    page.wait_for_selector("#map[data-ready=no] .map-points")
+    page.wait_for_selector(".map-note >> text=A first sketch")
+    page.evaluate("Phcle.map.go_to_label('tiger')")
+    page.wait_for_selector(".map-near li")
+    page.unroute_all()
+    page.wait_for_selector("#map[data-ready=yes]")
+    page.wait_for_selector(".map-card h2 >> text=tiger")  # as the address says
+    page.close()
+
+
+def test_the_map_takes_the_last_choice_of_colours(open_page):
+    page = open_page(of="patchy")
+    map_is_ready(page)
+    page.route(re.compile("column=wild"), lambda route: None)  # it takes too long
+    choose = "([table, column]) => void Phcle.explore.colour_by(table, column)"
+    page.evaluate(choose, ["looks", "wild"])
+    page.evaluate(choose, ["looks", "mass"])
+    until(page, lambda: page.evaluate("Phcle.map.base.column") == "mass")
+    page.unroute_all()
+
+
+def test_another_embedding_moves_the_points_and_back(open_page):
+    page = open_page()
+    map_is_ready(page)
+    places = "Array.from(Phcle.map.data.x)"
+    before = page.evaluate(places)
+    page.get_by_label("places in noise").check()
+    page.wait_for_selector(".map-note >> text=Places in noise")
+    assert not np.allclose(page.evaluate(places), before, atol=0.05)
+    assert page.evaluate("Phcle.map.base.title") == "moved"
+    page.get_by_label("places in noise").uncheck()
+    until(page, lambda: np.allclose(page.evaluate(places), before))
+
+
+# -- Filters and the table
+
+
+def n_labels(page):
+    return int(page.inner_text(".label-table [role=status]").split()[0])
+
+
+def test_bars_and_histograms_filter_the_table_and_each_other(open_page):
+    page = open_page("/?panel=filters&panel=table", of="patchy")
+    page.wait_for_selector(".facet-value")
+    page.wait_for_selector(".label-table [role=status]")
+    assert n_labels(page) == 120
+    bar = page.locator(".facet-value", has_text="large")
+    n = int(bar.locator(".facet-n").inner_text())
+    bar.click()
+    page.wait_for_selector(".label-table [role=status] >> text=of 120")
+    assert n_labels(page) == n
+    page.wait_for_selector(".facet-value[aria-pressed=true] >> text=large")
+    chart = page.locator(".facet .histogram-bars").first
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 0.6 * box["width"], y)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 1, y, steps=4)
+    page.mouse.up()
+    page.wait_for_selector(".filters-in-use li >> text=mass at least")
+    until(page, lambda: n_labels(page) < n)
+    fewer = n_labels(page)
+    page.reload()  # the address holds the filters
+    page.wait_for_selector(".filters-in-use li >> text=mass at least")
+    page.wait_for_selector(".label-table [role=status] >> text=of 120")
+    assert n_labels(page) == fewer
+    page.go_back()
+    until(page, lambda: n_labels(page) == n)
+    with page.expect_download() as download:
+        page.locator(".label-table").get_by_role("button", name="CSV").click()
+    rows = list(csv.DictReader(io.StringIO(download.value.path().read_text("utf-8"))))
+    assert len(rows) == n
+    assert {row["size"] for row in rows} == {"large"}
+
+
+def test_labels_are_ranked_by_wanted_attributes(open_page):
+    page = open_page("/?panel=filters&panel=table")
+    page.wait_for_selector("#wanted")
+    page.fill("#wanted", "wing")
+    page.wait_for_selector("#wanted-found li")
+    page.press("#wanted", "Enter")
+    page.wait_for_selector("th[aria-sort] >> text=Match")
+    birds = {"robin", "wren", "hawk", "eagle"}
+    first = page.locator("tbody th")
+    until(page, lambda: set(first.all_inner_texts()[:4]) == birds)
+    page.locator(".chip-turn").click()
+    until(page, lambda: not birds & set(first.all_inner_texts()[:4]))
+
+
+def test_an_address_that_names_nothing_still_opens_the_map(open_page):
+    page = open_page("/?label=nobody&context=a&column=b&filter=%5B1%5D&rows=999&at=x")
+    map_is_ready(page)
+    page.wait_for_selector(".map-note:not(:empty)")
+    go(page, "/nothing")
+    page.wait_for_selector(".failed >> text=no such page")
+
+
+# -- Complete
+
+
+def test_gaps_are_accepted_changed_and_refused_and_the_decisions_saved(
+    open_page, patchy, tmp_path
+):
+    page = open_page("/complete", of="patchy")
+    page.click('a >> text="size"')
+    page.wait_for_selector(".gap .decide-accept")
+    first, second, third = (page.locator(".gap").nth(i) for i in range(3))
+    labels = page.evaluate(
+        "[...document.querySelectorAll('.gap')].map((x) => x.cell.label)"
+    )
+    value = page.evaluate("document.querySelector('.gap').cell.value")
+    first.locator(".decide-accept").click()
+    first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("r")
+    bar = page.locator(".decisions")
+    other = {"small", "medium", "large"} - {third.locator("strong").inner_text()}
+    changed = sorted(other)[0]
+    third.locator("select").select_option(changed)
+    bar.locator("text=2 accepted, 1 refused").wait_for()
+    page.reload()
+    bar.locator("text=2 accepted, 1 refused").wait_for()
+    assert "accepted" in first.get_attribute("class")
+    assert "rejected" in second.get_attribute("class")
+    page.locator(".gap-why summary").first.click()
+    page.locator(".gap-why[open] p").first.wait_for()
+    page.get_by_role("link", name="Look for them").click()
+    page.wait_for_selector(".gap >> text=is large, expected small")
+    page.get_by_role("button", name="Use small as size of x7").click()
+    for kind in ("CSV", "JSON"):
+        with page.expect_download() as download:
+            bar.get_by_role("button", name=kind).click()
+        file = tmp_path / f"decisions.{kind.lower()}"
+        download.value.save_as(file)
+        saved, out = tmp_path / "patchy.phcle", tmp_path / "filled.csv"
+        patchy.save(saved)
+        call("complete", saved, "--decisions", file, "--out", out)
+        with out.open(newline="", encoding="utf-8") as filled:
+            cells = {(x["label"], x["column"]): x for x in csv.DictReader(filled)}
+        assert cells[labels[0], "size"]["value"] == value
+        assert (labels[1], "size") not in cells
+        assert cells[labels[2], "size"]["value"] == changed
+        assert cells["x7", "size"]["value"] == "small"
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.locator(".gap .decide-accept[aria-pressed=true]").first.click()
+    bar.locator("text=2 accepted, 1 refused").wait_for()
+
+
+# -- Add and understand
+
+
+def test_a_label_is_added_where_its_parent_is_and_saved(open_page):
+    page = open_page("/add")
+    page.fill("#new-label", "puma")
+    page.fill("#new-parent", "cats")
+    page.wait_for_selector("#new-parent-found li")
+    page.press("#new-parent", "Enter")
+    page.wait_for_selector("#landing[data-landed=puma] .neighbours li")
+    near = page.locator("#landing .neighbours a").all_inner_texts()[:4]
+    assert {"lion", "tiger"} & set(near)
+    page.wait_for_selector(".map-small .map-points")
+    page.fill("#new-attribute", "claws")
+    page.wait_for_selector("#new-attribute-found li")
+    page.press("#new-attribute", "Enter")
+    page.wait_for_selector("#values .chip")
+    page.wait_for_url(re.compile("claws"))
+    again = open_page(page.url.split("#")[1])
+    again.wait_for_selector("#landing[data-landed=puma]")
+    assert again.locator("#parents .chip, #values .chip").count() == 2
+    with again.expect_download() as download:
+        again.get_by_role("button", name="Embedding with this label").click()
+    assert load(download.value.path()).labels[-1] == "puma"
+    again.fill("#new-label", "LION")
+    again.wait_for_selector("#new-twin >> text=A label of this name exists")
+    again.fill("#new-label", "")
+    again.wait_for_selector("#landing >> text=Enter its name")
+    assert not again.locator(".map-small").is_visible()
+
+
+def test_names_with_colons_are_added(open_page):
+    page = open_page("/add", of="odd")
+    page.fill("#new-label", "new: one")
+    for box, text in (("parent", "a::b"), ("attribute", "x::y")):
+        page.fill(f"#new-{box}", text)
+        page.wait_for_selector(f"#new-{box}-found li")
+        page.press(f"#new-{box}", "Enter")
+    page.wait_for_selector('#landing[data-landed="new: one"]')
+    page.reload()
+    page.wait_for_selector('#landing[data-landed="new: one"]')
+    shown = page.locator("#parents .chip, #values .chip").all_inner_texts()
+    assert "a::b" in shown[0]
+    assert "x::y" in shown[1]
+
+
+def test_a_dropped_vector_is_understood(open_page, zoo_embedding):
+    page = open_page("/understand")
+    page.wait_for_selector("#file")
+    content = io.BytesIO()
+    np.save(content, zoo_embedding["wolf"])
+    page.set_input_files(
+        "#file",
+        {"name": "wolf.npy", "mimeType": "x/npy", "buffer": content.getvalue()},
+    )
+    page.wait_for_selector(".neighbours li")
+    assert "wolf" in page.inner_text(".neighbours")
+
+
+# -- For everyone
+
+
+def test_light_and_dark_follow_the_system_until_somebody_chooses(open_page):
+    background = "getComputedStyle(document.querySelector('.top')).backgroundColor"
+    assert open_page(color_scheme="light").evaluate(background) == "rgb(255, 255, 255)"
+    page = open_page("/about", color_scheme="dark")
+    assert page.evaluate(background) == "rgb(25, 28, 34)"
+    page.click("#theme")
+    assert page.evaluate(background) == "rgb(255, 255, 255)"
+    page.reload()
+    assert page.evaluate(background) == "rgb(255, 255, 255)"
+
+
+PAGES = {
+    "/node?node=g0": "patchy",
+    "/complete": "patchy",
+    "/complete?context=looks&column=mass": "patchy",
+    "/complete?label=x7": "patchy",
+    "/complete?suspicious=1": "patchy",
+    "/?panel=filters": "patchy",
+    "/?panel=table": "patchy",
+    "/?label=lynx": "zoo",
+    "/label?label=nobody": "zoo",
+    "/label?label=cat": "zoo",
+    "/label?label=cat&label=owl&label=lynx": "zoo",
+    '/add?label=puma&parent=["felid","cats"]': "zoo",
+    "/understand": "zoo",
+    "/about": "zoo",
+    "/label?label=thing 1": "odd",
+    "/?label=thing 0&panel=table": "odd",
+}
+"""Parts of the page, and the embedding that they show."""
+
+SEEN = {
+    "/?label": ".map-card .map-near li",
+    "/?panel=filters": ".facet-value",
+    "/?panel=table": "tbody th",
+    "/add": "#landing[data-landed=puma]",
+}
+
+
+@pytest.mark.parametrize("size", [(390, 844), (1400, 900)], ids=["phone", "wide"])
+def test_every_part_can_be_used_by_all_and_fits_its_window(open_page, size):
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe is not installed"
+    )
+    barriers = []
+    width, height = size
+    options = {"viewport": {"width": width, "height": height}}
+    for home in ("patchy", "zoo", "odd"):
+        page = open_page(of=home, has_touch=width < 500, **options)
+        map_is_ready(page)
+        for path in (path for path, of in PAGES.items() if of == home):
+            go(page, path)
+            page.wait_for_selector("#content h1, .failed, #explore:not([hidden])")
+            for start, selector in SEEN.items():
+                if path.startswith(start):
+                    page.wait_for_selector(selector)
+            if path == "/label?label=cat":
+                page.locator("details.why summary").first.click()
+                page.locator("text=adds up to a similarity").first.wait_for()
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+            for scheme in ("light", "dark") if width < 500 else ("light",):
+                page.emulate_media(color_scheme=scheme)
+                # A phone shows all barriers; other colours show the rest.
+                is_whole = scheme == "light" and width < 500
+                rules = {} if is_whole else {"runOnly": ["color-contrast"]}
+                answer = axe.Axe().run(page, options=rules).response
+                barriers += [
+                    (path, scheme, each["id"], node["target"], node["html"][:150])
+                    for each in answer["violations"]
+                    for node in each["nodes"]
+                ]
+            page.emulate_media(color_scheme="light")
+    assert barriers == []
+
+
+# -- The report
+
+
+@pytest.fixture
+def open_report(browser, report_files):
+    """Open a report from disk, which asks for nothing but itself."""
+    with watched(browser, "file:") as new_page:
+
+        def opened(path="", of="zoo", **options):
+            page = new_page(**options)
+            page.goto(f"{report_files[of].as_uri()}#{path}")
+            return page
+
+        yield opened
+
+
+def test_a_report_has_map_table_filters_and_cards_without_a_server(open_report):
+    page = open_report("/?panel=filters&panel=table", of="patchy")
+    map_is_ready(page)
+    page.locator(".facet-value", has_text="large").click()
+    page.wait_for_selector(".label-table [role=status] >> text=of 120")
+    page.evaluate("Phcle.explore.filter([])")
+    page.evaluate("Phcle.map.go_to_label('x3')")
+    page.wait_for_selector(".map-card .cells dt >> text=mass")
+    page.wait_for_selector(".map-card .map-near li")
+    page.fill("#finder", "x71")
+    page.wait_for_selector("#finder-found li >> text=x71")
+    page.press("#finder", "Enter")
+    page.wait_for_selector(".map-card h2 >> text=x71")
+    page.get_by_role("link", name="Open its page").click()
+    page.wait_for_selector("h1 >> text=x71")
+    for path in ("/complete", "/about", "/node?node=g0"):
+        go(page, path)
+        page.wait_for_selector(".card")
+    assert page.locator(".top nav li").count() == 3  # nothing that needs a server
+
+
+def test_a_report_shows_hostile_names_as_text_and_finds_misspelled_ones(open_report):
+    page = open_report("/?label=lynx")
+    map_is_ready(page)
+    page.wait_for_selector(".map-card h2")
+    assert page.inner_text(".map-card h2") == "<img src=x onerror=alert(1)>"
+    assert page.inner_text("#brand") == "zoo <i>x</i>"
+    page.fill("#finder", "rabin")
+    page.wait_for_selector("#finder-found li >> text=did you mean")
+    page.press("#finder", "Enter")
+    page.wait_for_selector(".map-card h2 >> text=robin")
+    assert page.locator("main img, main script, .top i").count() == 0
+
+
+def test_a_report_says_what_it_does_not_hold(open_report):
+    page = open_report("/add")
+    page.wait_for_selector("h1")
+    page.evaluate("Phcle.get('/api/second').catch((error) => (window.told = error))")
+    until(page, lambda: page.evaluate("Boolean(window.told)"))
+    assert "phcle explore" in page.evaluate("window.told.message")
+
+
+# -- Scripts of others
+
+
+def test_the_vendored_script_is_the_published_one():
+    from importlib.resources import files
+
+    folder = files("phcle.atlas").joinpath("static/vendor")
+    for line in folder.joinpath("SHA256SUMS").read_text("utf-8").splitlines():
+        digest, name = line.split()
+        content = folder.joinpath(name).read_bytes()
+        assert hashlib.sha256(content).hexdigest() == digest
