@@ -79,5 +79,3 @@ def test_terms_of_the_new_kind_agree_with_its_plain_loss(contexts, rng):
     )
     loss = problem.contexts[1].loss(W, factors[1], problem.penalties)
     assert value == pytest.approx(loss)
-
-
