@@ -215,13 +215,13 @@ def test_a_press_chooses_a_label_and_back_returns(atlas):
         assert "near " in tip.inner_text()
     atlas.press(x, y)
     atlas.page.wait_for_selector(f'.map-card h2:has-text("{name}")')
-    atlas.page.locator(".map-near li").first.wait_for()
+    atlas.page.locator(".map-card .neighbours li").first.wait_for()
     assert f"label={name}" in atlas.page.url
     free = atlas.js("Phcle.map.room()")
     at = atlas.js("i => Phcle.map.view.place(i)", first)
     assert free["left"] <= at[0] <= free["right"]
     assert free["top"] <= at[1] <= free["bottom"]  # the card does not cover it
-    atlas.page.locator(".map-near .go").first.click()
+    atlas.page.locator(".map-card .neighbours a").first.click()
     atlas.until("name => Phcle.map.chosen_label() !== name", name)
     atlas.page.go_back()
     atlas.until("name => Phcle.map.chosen_label() === name", name)

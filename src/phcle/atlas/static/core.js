@@ -237,6 +237,7 @@
 
   // A cosine and how unusual it is: whole percents, from 99 % on tenths.
   Phcle.similarity = function ({ similarity, percentile }) {
+    if (similarity === undefined) return "";
     const digits = percentile < 99 ? 1 : 10;
     const share = Math.min(Math.floor(digits * percentile) / digits, 99.9);
     return `${similarity.toFixed(2)}, nearer than ${share.toFixed(digits > 1 ? 1 : 0)} % of pairs`;

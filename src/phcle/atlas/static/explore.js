@@ -64,7 +64,8 @@
       };
       this.on_map = html`<div id="map"></div>`;
       const { filters, table } = this.panels;
-      this.host.replaceChildren(filters, this.on_map, table);
+      const title = html`<h1 class="unseen">Map of ${Phcle.count(this.columns.n, "label")}</h1>`;
+      this.host.replaceChildren(title, filters, this.on_map, table);
     }
 
     panel(title, content) {
@@ -362,16 +363,17 @@
       ];
     }
 
+    // Links to labels move the map.
     near({ label, neighbours, explains }, point) {
-      const { map } = this;
-      const known = neighbours ?? map.nearest_to(point).map((i) => map.named(i));
-      return html`<ol class="map-near">
-        ${known.slice(0, N_ON_CARD).map((near) => html`<li>
-          ${Phcle.button(Phcle.name(near.name), () => map.go_to_label(near.label), { class: "go" })}
-          <span class="map-count">${near.similarity?.toFixed(2)}</span>
-          ${explains && Phcle.reason(label, near)}
-        </li>`)}
-      </ol>`;
+      const known = neighbours ?? this.map.nearest_to(point).map((i) => this.map.named(i));
+      const list = Phcle.near_list(label, known.slice(0, N_ON_CARD), explains);
+      list.addEventListener("click", (event) => {
+        const link = event.target.closest(".near-head a");
+        if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        this.map.go_to_label(new URLSearchParams(link.hash.split("?")[1]).get("label"));
+      });
+      return list;
     }
 
     card_of_many({ many, colouring, data }) {

@@ -340,7 +340,7 @@
 
     draw() {
       this.is_asked = false;
-      if (!this.order) return;
+      if (!this.order || !this.stage.isConnected) return;
       const frame = this.frame();
       this.painter.paint(frame);
       this.told.draw(frame);

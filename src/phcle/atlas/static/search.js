@@ -9,19 +9,10 @@
   async function find(typed) {
     if (!typed.trim()) return { labels: [], nodes: [] };
     if (!Phcle.is_report) return Phcle.get("/api/search", { q: typed, limit: MOST });
-    const [map, tree] = await Promise.all([
-      Phcle.once("/api/map"),
-      Phcle.once("/api/hierarchy").catch(() => null),
-    ]);
-    const { names, labels } = map;
-    const rows = Phcle.search(names, labels ?? names, typed);
-    const ids = labels ?? names;
-    const has = (name) => name.toLowerCase().includes(typed.trim().toLowerCase());
-    const nodes = (tree?.nodes ?? [])
-      .map((node, i) => ({ node, name: tree.columns[i], above: [] }))
-      .filter(({ name }) => has(name));
-    const found = rows.map((i) => ({ label: ids[i], name: names[i] }));
-    return { labels: found, nodes: nodes.slice(0, MOST), is_guess: rows.is_guess };
+    const { names, labels } = (await Phcle.columns()).map;
+    const rows = Phcle.search(names, labels, typed);
+    const found = rows.map((i) => ({ label: labels[i], name: names[i] }));
+    return { labels: found, nodes: [], is_guess: rows.is_guess };
   }
 
   const shown = (name, note) => [Phcle.name(name), html`<span class="map-count">${note}</span>`];
