@@ -27,7 +27,7 @@ from scipy.optimize import minimize
 
 from phcle import PHCLE
 from phcle.contexts.alignment import align
-from phcle.contexts.relational.loss import softplus
+from phcle.contexts.logistic import softplus
 from phcle.contexts.terms import Penalties
 from phcle.datasets import load_imagenet1k
 from phcle.model.objective import objective_terms

@@ -14,7 +14,7 @@ import numpy as np
 
 from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import Matched, align, match_contexts
-from phcle.contexts.base.context import Context
+from phcle.contexts.protocol import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import (
     ContextError,

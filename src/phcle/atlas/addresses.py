@@ -68,7 +68,7 @@ class Addresses:
         table = open_table(path)
         at = table.label_column()
         rows = [cells for _, cells in table.texts()]
-        spelled = self._opened.embedding.label_spelled
+        spelled = self._opened.embedding.called.spelled
         labels = [spelled(cells[at]) for cells in rows]
         for i, title in enumerate(table.header):
             own = {

@@ -15,9 +15,9 @@ import scipy.sparse as sp
 
 from phcle.arrays import AnyFloats
 from phcle.atlas.opened import Opened, known_in
-from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.matrices import take_rows
+from phcle.contexts.protocol import Context
+from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.columns import Column, Table
 from phcle.embedding.describe import attribute_chances, table_called
 from phcle.embedding.label_embedding import LabelEmbedding
@@ -95,7 +95,7 @@ def columns_of(opened: Opened) -> dict[str, Any]:
             {
                 "context": x.name,
                 "kind": _kind_of_tags(x),
-                "columns": len(x.data.columns),
+                "columns": len(x.columns),
                 "verb": x.verbs[0],
                 "is_filter": _is_filter(x),
             }
@@ -129,10 +129,10 @@ def _columns_of_table(
                 said = stored.step[:, number]
             is_predicted &= ~np.isnan(said)
             share = is_described[gaps].mean() if gaps.any() else 1.0
-            weights = np.array([share, 1 - share]) @ stored.mix.weights[:, number]
+            weights = np.array([share, 1 - share]) @ stored.weights[:, number]
             readers = [
                 {"name": name, "weight": float(weight)}
-                for name, weight in zip(stored.mix.names, weights, strict=True)
+                for name, weight in zip(stored.readers, weights, strict=True)
                 if weight >= LEAST_WEIGHT
             ]
         found.append(
@@ -240,7 +240,7 @@ def tags_of(embedding: LabelEmbedding, name: str) -> dict[str, Any]:
     made = {
         "context": name,
         "verb": context.verbs[0],
-        "columns": [embedding.name_of(x) for x in context.data.columns],
+        "columns": [embedding.name_of(x) for x in context.columns],
         **_lists(own),
     }
     if context.can_be_completed and context.weight > 0:
@@ -248,14 +248,14 @@ def tags_of(embedding: LabelEmbedding, name: str) -> dict[str, Any]:
     return made
 
 
-def known_tags(embedding: LabelEmbedding, context: FittedContext) -> sp.csr_array:
+def known_tags(embedding: LabelEmbedding, context: Context) -> sp.csr_array:
     """Find the tags, words or linked labels that labels are known to have.
 
     Parameters
     ----------
     embedding : LabelEmbedding
         The embedding.
-    context : FittedContext
+    context : Context
         One of its contexts with such columns.
 
     Returns
@@ -263,16 +263,15 @@ def known_tags(embedding: LabelEmbedding, context: FittedContext) -> sp.csr_arra
     csr_array of shape (labels, columns)
         How often, or how much, each label has each of them.
     """
-    data = context.data
-    values = data.counts if context.kind == "relational" else data.matrix.arrays[0]
-    at = np.array([data.index.get(x, -1) for x in embedding.labels])
-    own = take_rows(values, at)
+    _, cells = context.stored_cells()
+    at = np.array([context.index.get(x, -1) for x in embedding.labels])
+    own = take_rows(sp.csr_array(cells), at)
     own.data = np.maximum(own.data, 0)
     own.eliminate_zeros()
     return own
 
 
-def _guesses(embedding: LabelEmbedding, context: FittedContext) -> dict[str, Any]:
+def _guesses(embedding: LabelEmbedding, context: Context) -> dict[str, Any]:
     """The most probable tags of the labels that a context does not know."""
     found = embedding.tables[context.name].stored
     if not isinstance(found, TagPredictions):
@@ -323,22 +322,22 @@ def hierarchy_lists(opened: Opened) -> dict[str, Any] | None:
     }
 
 
-def _has_tags(context: FittedContext) -> bool:
+def _has_tags(context: Context) -> bool:
     """Whether a context has readable columns of which a label has few."""
-    if context.hierarchy is not None or context.data is None:
+    if context.hierarchy is not None or not context.labels:
         return False
     if context.kind == "relational":
         return True
-    own = cast(PredictingContext, context)
+    own = cast(DescriptiveContext, context)
     return context.predicts_columns and own.value_kind != "numbers"
 
 
-def _is_filter(context: FittedContext) -> bool:
+def _is_filter(context: Context) -> bool:
     """Whether each tag can be a filter: words and linked labels are too many."""
     return context.kind != "relational" and context.can_be_completed
 
 
-def _kind_of_tags(context: FittedContext) -> str:
+def _kind_of_tags(context: Context) -> str:
     """What the columns are."""
     if context.kind == "relational":
         return "links"

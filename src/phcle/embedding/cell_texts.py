@@ -119,26 +119,3 @@ def probabilities_text(probabilities: Mapping[str, float] | None) -> str:
         return ""
     order = sorted(probabilities.items(), key=lambda x: -x[1])
     return "; ".join(f"{value} {chance:.3f}" for value, chance in order)
-
-
-def shown_percentile(percentile: float) -> str:
-    """Write a percentile, with more digits where they matter.
-
-    Parameters
-    ----------
-    percentile : float
-        Share of pairs that are less similar, in percent.
-
-    Returns
-    -------
-    str
-        Whole percents; from 99 % on tenths, and 99.9 % at most.
-
-    Examples
-    --------
-    >>> [shown_percentile(x) for x in (3.4, 98.7, 99.62, 100.0)]
-    ['3 %', '98 %', '99.6 %', '99.9 %']
-    """
-    if percentile < 99:
-        return f"{int(percentile)} %"
-    return f"{min(int(10 * percentile) / 10, 99.9)} %"

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from phcle.answers import Attribute, Description, Related
+from phcle.answers import Attribute, Description, Neighbour, Related
 from phcle.arrays import Flags, Floats
-from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.embedding.columns import LIKELY, Reading, Table
+from phcle.contexts.values import DescriptiveContext
+from phcle.embedding.columns import LIKELY, Reading, Table, as_number
 from phcle.errors import OptionError, did_you_mean, some
 
 if TYPE_CHECKING:
@@ -95,9 +95,7 @@ def describe(
     return Description(
         label,
         name,
-        _related(embedding, vector if label is None else label, k)
-        if has_related
-        else (),
+        _related(embedding, label or vector, k) if has_related else (),
         tuple(sorted(observed, key=lambda a: -a.strength)[:k]),
         tuple(sorted(predicted, key=lambda a: -a.strength)[:k]),
         {} if label is None else embedding.contexts_of(label),
@@ -106,7 +104,7 @@ def describe(
 
 
 def _is_informative(
-    context: PredictingContext, values: Floats, sure: Floats | None
+    context: DescriptiveContext, values: Floats, sure: Floats | None
 ) -> Flags:
     """Which predictions are specific to a label rather than true of most labels.
 
@@ -128,14 +126,13 @@ def _related(
     (found,) = embedding.neighbours([query], k)
     near = [x for x in found.neighbours if x.similarity > 0]
     total = sum(x.similarity for x in near)
-    carried, n_kept = 0.0, 0
-    while n_kept < len(near) and (not n_kept or carried < CARRIED * total):
-        carried += near[n_kept].similarity
-        n_kept += 1
-    return tuple(
-        Related(x.label, x.name, x.similarity / carried, x.similarity, x.percentile)
-        for x in near[:n_kept]
-    )
+    carried = 0.0
+    kept: list[Neighbour] = []
+    for each in near:
+        if not kept or carried < CARRIED * total:
+            carried += each.similarity
+            kept.append(each)
+    return tuple(Related(**vars(x), share=x.similarity / carried) for x in kept)
 
 
 def _strongest(read: Reading, wanted: Flags, k: int) -> list[Attribute]:
@@ -174,15 +171,15 @@ def how_sure(
     tuple of float or None
         Probability that the label has it, or the ends of the interval of a number.
     """
-    if not read.context.is_number[column]:
-        sure = None if read.chance is None else float(read.chance[row, column])
-        return sure, None, None
-    if read.low is None or read.high is None or np.isnan(read.low[row, column]):
-        return None, None, None
-    return None, float(read.low[row, column]), float(read.high[row, column])
+    is_chance = read.chance is not None and not read.context.is_number[column]
+    sure = float(read.chance[row, column]) if is_chance else None  # type: ignore[index]
+    low, high = (
+        None if x is None else as_number(x[row, column]) for x in (read.low, read.high)
+    )
+    return sure, low, high
 
 
-def _is_first(context: PredictingContext, chance: Floats | None) -> Flags:
+def _is_first(context: DescriptiveContext, chance: Floats | None) -> Flags:
     """False for the values of a category that are less likely than another one."""
     is_first = np.ones(len(context.columns), dtype=bool)
     if chance is not None:
@@ -297,8 +294,8 @@ def attribute_chances(table: Table, column: str) -> AttributeChances:
     known = read.known[:, at]
     is_observed = ~np.isnan(known)
     has_it = np.zeros(len(known), dtype=bool)
-    if own.data is not None:
-        least = own.data.matrix.threshold(own.offset)[at]
+    if own.labels:
+        least = own.matrix.threshold(own.offset)[at]
         has_it = own.on_fit_scale(read.known)[:, at] > least
     if read.chance is None:
         # The fit predicted no gaps: how far from the mean towards the largest value.
@@ -352,10 +349,7 @@ def find_labels(
         right = own.chance if each.present else 1 - own.chance
         log_score += np.log(np.clip(right, 1 - CERTAIN, CERTAIN))
     score = np.exp(log_score / len(wanted))
-    rows = np.arange(len(score))
-    if k < len(score):
-        rows = np.flatnonzero(score >= np.partition(score, -k)[-k])
-    rows = rows[np.argsort(-score[rows], kind="stable")[:k]]
+    rows = np.argsort(-score, kind="stable")[:k]
     return [
         Match(
             row,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from phcle.contexts.base.context import Context
+from phcle.contexts.protocol import Context
 from phcle.tables.file_kinds import ContextFile
 from phcle.tables.files import CollectedFiles, collect_files
 from phcle.tables.folders import GuessedFiles, guess_files

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from phcle.answers import Cell
-from phcle.contexts.base.predicting_context import PredictingContext
+from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.cell_texts import value_text
 from phcle.embedding.complete import completable
 from phcle.embedding.label_embedding import LabelEmbedding
@@ -120,7 +120,7 @@ def read_decisions(path: Path, embedding: LabelEmbedding) -> Decisions:
 def _decided(
     row: Mapping[str, str],
     embedding: LabelEmbedding,
-    tables: Mapping[str, PredictingContext],
+    tables: Mapping[str, DescriptiveContext],
 ) -> tuple[Key, Cell | None]:
     """The cell that a row is about, with the value that it accepts, if it does."""
     label, title, text = embedding.resolve(row["label"]), row["column"], row["value"]

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from phcle.contexts import RelationalContext
 from phcle.contexts.alignment import match_contexts
-from phcle.contexts.base.context import Context
-from phcle.contexts.descriptive.data import DescriptiveContext
+from phcle.contexts.protocol import Context
+from phcle.contexts.values import DescriptiveContext
 from phcle.errors import ContextError
 from phcle.files.reading import is_file
 from phcle.optional_imports import is_installed

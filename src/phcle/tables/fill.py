@@ -94,7 +94,7 @@ def complete_table(
     }
     wanted = None if labels is None else set(map(embedding.resolve, labels))
     how = (wanted, reading.markers, fill_markers, changed)
-    return _Gaps(source, embedding.label_spelled, *how).fill(context_of, out, predict)
+    return _Gaps(source, embedding.called.spelled, *how).fill(context_of, out, predict)
 
 
 def _contexts_of_titles(

@@ -17,9 +17,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from phcle.contexts.labels import differences, match_key, same_names
+from phcle.contexts.labels import same_names
 from phcle.errors import GuessWarning
 from phcle.files.csv_text import csv_lines
+from phcle.tables.match_keys import differences, match_key
 from phcle.tables.near_spellings import NearSpellings, Suggestion, find_near_spellings
 
 MATCH_MODES = ("safe", "exact")

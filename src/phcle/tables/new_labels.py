@@ -8,10 +8,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from phcle.contexts import DescriptiveContext, Hierarchy, RelationalContext
 from phcle.contexts.alignment import Matched, match_contexts
-from phcle.contexts.base.context import Context
-from phcle.contexts.labels import differences, match_key
+from phcle.contexts.labels import some_names
+from phcle.contexts.protocol import Context
 from phcle.embedding import LabelEmbedding
 from phcle.embedding.labels import Labels
 from phcle.errors import (
@@ -34,6 +36,7 @@ from phcle.tables.files import (
     read_readable_names,
     read_thesaurus,
 )
+from phcle.tables.match_keys import differences, match_key
 from phcle.tables.matching import (
     JoinedLabel,
     LabelMatch,
@@ -275,7 +278,7 @@ def _known_spellings(
         label: known
         for label in labels
         if label not in embedding
-        and (known := embedding.label_spelled(label)) is not None
+        and (known := embedding.called.spelled(label)) is not None
         and known not in labels
     }
     n_spellings = Counter(found.values())
@@ -344,6 +347,7 @@ def _of_new_labels(
     new = [label for label in context.labels if label not in embedding]
     if not new:
         raise ContextError(f"{file.path}: names no label that is new.")
-    used = set(context.rows_for(new).indices.tolist())
-    columns = [column for i, column in enumerate(context.columns) if i in used]
-    return context.on_columns(columns, new)
+    counts = context.rows_for(new)
+    used = np.unique(counts.indices)
+    columns = some_names(context.columns, used)
+    return replace(context, labels=tuple(new), columns=columns, counts=counts[:, used])

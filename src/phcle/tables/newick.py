@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from phcle.contexts.hierarchy import Hierarchy
 from phcle.contexts.labels import normal
-from phcle.contexts.relational.taxonomy import Hierarchy
 from phcle.errors import FileError, some
 from phcle.files.text import read_text
 from phcle.optional_imports import import_optional

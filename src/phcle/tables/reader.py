@@ -32,13 +32,13 @@ from phcle.errors import (
     some,
 )
 from phcle.files.csv_text import unmarked
-from phcle.files.json_toml import parse_json
 from phcle.files.reading import (
     CHUNK,
     check_is_file,
     check_parquet,
     naming,
     open_file,
+    parse_json,
     refuse_bomb,
 )
 from phcle.files.text import holds_nul, not_utf8, read_text

@@ -52,8 +52,7 @@ def test_the_examples_run(things, phcle, zoo):
     rows = np.eye(2)
     ImageMap.fit(rows, ["teapot", "violin"], embedding).save(zoo / "pictures.map")
     np.save(zoo / "photo.npy", rows[0])
-    for name in ("demo", "explore"):  # they have tests of their own
-        del examples[name]
+    del examples["demo"], examples["explore"]  # they have tests of their own
     for words in examples.values():
         phcle(*words)
 

@@ -30,9 +30,9 @@ def dense(values=VALUES, labels=("a", "b", "c"), columns=("x", "y"), **options):
 
 def table(context):
     """Known values by (label, column)."""
-    values, observed = context.values, context.observed
+    values, observed = context.matrix.arrays
     known = np.ones((len(context.labels), len(context.columns)), dtype=bool)
-    if not context.is_sparse:
+    if not context.matrix.is_sparse:
         known = ~np.isnan(values)
     else:
         values = values.toarray()
@@ -48,7 +48,7 @@ def table(context):
 
 def test_nan_is_unknown_and_a_row_of_nan_is_not_observed():
     context = dense()
-    assert not context.is_sparse
+    assert not context.matrix.is_sparse
     assert context.n_observed == 3
     assert context.observed_labels == ("a", "c")
     assert repr(context) == (
@@ -192,7 +192,7 @@ def test_absent_tag_of_a_present_label_is_a_known_zero():
     context = DescriptiveContext.from_tags(
         {"cat": ["fur", "tail", "fur "], 7: {"tail"}, "stone": []}
     )
-    assert context.is_sparse
+    assert context.matrix.is_sparse
     assert context.labels == ("cat", "7", "stone")
     assert context.columns == ("fur", "tail")
     np.testing.assert_array_equal(context.values.toarray(), [[1, 1], [0, 1], [0, 0]])
@@ -234,7 +234,7 @@ TEXTS = {
 def test_texts_are_tf_idf_of_words_that_occur_often_enough():
     context = DescriptiveContext.from_texts(TEXTS, min_count=2)
     assert context.columns == ("animal", "fur", "small")
-    assert context.is_sparse
+    assert context.matrix.is_sparse
     oracle = TfidfVectorizer(
         vocabulary=context.columns, sublinear_tf=True, stop_words="english"
     ).fit_transform(TEXTS.values())

@@ -15,10 +15,10 @@ import scipy.sparse as sp
 
 from phcle.arrays import Floats, Ints
 from phcle.contexts.gaps import Gaps
-from phcle.contexts.relational.taxonomy import Hierarchy
+from phcle.contexts.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
-    from phcle.contexts.base.fitted_context import FittedContext
+    from phcle.contexts.protocol import Context
 
 
 TIE = 1e-6
@@ -93,16 +93,14 @@ class Groups:
         )
 
     @classmethod
-    def of_contexts(
-        cls, labels: Sequence[str], contexts: Iterable[FittedContext]
-    ) -> Groups:
+    def of_contexts(cls, labels: Sequence[str], contexts: Iterable[Context]) -> Groups:
         """Find the groups of labels in the hierarchies of contexts.
 
         Parameters
         ----------
         labels : sequence of str
             The labels.
-        contexts : iterable of FittedContext
+        contexts : iterable of Context
             The contexts.
 
         Returns

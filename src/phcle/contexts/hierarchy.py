@@ -1,10 +1,15 @@
-"""Hierarchy: the graph of a taxonomy. Nodes may have several parents, or none."""
+"""Hierarchies of labels: the graph of a taxonomy, and how it becomes counts.
+
+Nodes of a `Hierarchy` may have several parents, or none. `HierarchyCounts` is the
+recipe that turns it into relational counts. The context keeps it, so that labels added
+after the fit are counted in the same way.
+"""
 
 from __future__ import annotations
 
 import graphlib
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,8 +19,15 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from phcle.arrays import Flags, Floats, Ints
-from phcle.contexts.labels import as_label, index_of, is_missing
-from phcle.errors import ContextError, ContextWarning, did_you_mean, some
+from phcle.contexts.labels import as_label, index_of, is_missing, positions_of
+from phcle.contexts.matrices import take_columns
+from phcle.errors import (
+    ContextError,
+    ContextWarning,
+    OptionError,
+    did_you_mean,
+    some,
+)
 from phcle.files.container import TensorStore
 from phcle.tables.frames import as_row, rows_of
 
@@ -182,14 +194,19 @@ class Hierarchy:
         )
 
     @cached_property
-    def _above(self) -> _Grouped:
-        """Parents of every node."""
-        return _Grouped(self.edges[:, 0], self.edges[:, 1], len(self.nodes))
+    def _above(self) -> sp.csr_array:
+        """Parents of every node, in the order of the edges."""
+        return _listed(self.edges, len(self.nodes))
 
     @cached_property
-    def _below(self) -> _Grouped:
-        """Children of every node."""
-        return _Grouped(self.edges[:, 1], self.edges[:, 0], len(self.nodes))
+    def _below(self) -> sp.csr_array:
+        """Children of every node, in the order of the edges."""
+        return _listed(self.edges[:, ::-1], len(self.nodes))
+
+    def _beside(self, node: str, lists: sp.csr_array) -> tuple[str, ...]:
+        at = self.index[node]
+        found = lists.indices[lists.indptr[at] : lists.indptr[at + 1]]
+        return tuple(self.nodes[i] for i in found.tolist())
 
     def parents_of(self, node: str) -> tuple[str, ...]:
         """Return the direct parents of a node.
@@ -204,8 +221,7 @@ class Hierarchy:
         tuple of str
             Its parents, in the order of the edges.
         """
-        above = self._above.of(self.index[node])
-        return tuple(self.nodes[i] for i in above.tolist())
+        return self._beside(node, self._above)
 
     def children_of(self, node: str) -> tuple[str, ...]:
         """Return the direct children of a node.
@@ -220,8 +236,7 @@ class Hierarchy:
         tuple of str
             Its children, in the order of the edges.
         """
-        below = self._below.of(self.index[node])
-        return tuple(self.nodes[i] for i in below.tolist())
+        return self._beside(node, self._below)
 
     def path_to(self, node: str) -> tuple[str, ...]:
         """Find the way from a root down to a node, along first parents.
@@ -272,7 +287,7 @@ class Hierarchy:
         is_seen = np.zeros(len(self.nodes), dtype=bool)
         while len(level):
             is_seen[level] = True
-            level = np.unique(self._below.of_all(level))
+            level = np.unique(self._below[level].indices)
             level = level[~is_seen[level]]
         return np.flatnonzero(is_seen)
 
@@ -293,9 +308,6 @@ class Hierarchy:
         """
         added = edges.named_edges
         children = {child for child, _ in added}
-        known = self.lengths_by_edge
-        if known:
-            known = {**edges.lengths_by_edge, **known}
         for child, parent in added:
             if parent not in self.index and parent not in children:
                 raise ContextError(
@@ -305,21 +317,14 @@ class Hierarchy:
                 )
         if children.isdisjoint(self.index):
             # New children cannot repeat an edge or close a cycle: skip the checks.
-            fresh = tuple(node for node in edges.nodes if node not in self.index)
-            position = index_of(fresh)
-            here = np.array(
-                [
-                    self.index.get(node, len(self.nodes) + position.get(node, 0))
-                    for node in edges.nodes
-                ]
-            )
-            larger = Hierarchy(
-                (*self.nodes, *fresh), np.vstack([self.edges, here[edges.edges]])
-            )
-            return larger.measured(known)
-        pairs = list(dict.fromkeys(self.named_edges + added))
-        whole = Hierarchy.from_edges(pairs, name=name)
-        return whole.measured(known)
+            nodes = tuple(dict.fromkeys((*self.nodes, *edges.nodes)))
+            here = positions_of(edges.nodes, index_of(nodes))
+            larger = Hierarchy(nodes, np.vstack([self.edges, here[edges.edges]]))
+        else:
+            pairs = list(dict.fromkeys(self.named_edges + added))
+            larger = Hierarchy.from_edges(pairs, name=name)
+        known = self.lengths_by_edge
+        return larger.measured({**edges.lengths_by_edge, **known} if known else known)
 
     def renamed(self, spellings: Mapping[str, str], *, name: str) -> Hierarchy:
         """Return the hierarchy with other names of its nodes.
@@ -365,27 +370,20 @@ class Hierarchy:
             Fewest upward edges from the label to the ancestor. The three arrays are
             sorted by row, then by node.
         """
+        n = len(self.nodes)
         rows = np.arange(len(labels))
         nodes = np.array([self.index[label] for label in labels], dtype=np.int64)
         found = [(rows, nodes, np.zeros_like(rows))]
-        steps = 0
         while len(rows):
-            steps += 1
             # Replace each (row, node) by (row, parent) for all parents of the node.
-            rows = np.repeat(rows, self._above.counts(nodes))
-            nodes = self._above.of_all(nodes)
-            rows, nodes = np.divmod(
-                np.unique(rows * len(self.nodes) + nodes), len(self.nodes)
-            )
-            found.append((rows, nodes, np.full_like(rows, steps)))
-        all_rows, all_nodes, all_steps = (
-            np.concatenate(part) for part in zip(*found, strict=True)
-        )
+            above = self._above[nodes]
+            rows = np.repeat(rows, np.diff(above.indptr))
+            rows, nodes = np.divmod(np.unique(rows * n + above.indices), n)
+            found.append((rows, nodes, np.full_like(rows, len(found))))
+        rows, nodes, steps = (np.concatenate(part) for part in zip(*found, strict=True))
         # Found in order of steps, so the first of each pair is the nearest.
-        _, nearest = np.unique(
-            all_rows * len(self.nodes) + all_nodes, return_index=True
-        )
-        return all_rows[nearest], all_nodes[nearest], all_steps[nearest]
+        _, nearest = np.unique(rows * n + nodes, return_index=True)
+        return rows[nearest], nodes[nearest], steps[nearest]
 
     def shared_ancestors(self, a: str, b: str) -> tuple[str, ...]:
         """Return the nodes that are above two nodes or equal to one of them.
@@ -478,28 +476,12 @@ class Hierarchy:
             raise ContextError(f"a node of {name!r} is its own parent")
 
 
-class _Grouped:
-    """Values by key, in the order in which they came; found without a search."""
-
-    def __init__(self, keys: Ints, values: Ints, n: int) -> None:
-        order = np.argsort(keys, kind="stable")
-        self.values = np.asarray(values[order], np.int64)
-        self.starts = np.searchsorted(keys[order], np.arange(n + 1))
-
-    def of(self, key: int) -> Ints:
-        """Values of one key."""
-        return self.values[self.starts[key] : self.starts[key + 1]]
-
-    def counts(self, keys: Ints) -> Ints:
-        """Number of values of each key."""
-        return np.asarray(self.starts[keys + 1] - self.starts[keys], np.int64)
-
-    def of_all(self, keys: Ints) -> Ints:
-        """Values of several keys, one after the other."""
-        counts = self.counts(keys)
-        before = np.repeat(np.cumsum(counts) - counts, counts)
-        at = np.arange(counts.sum()) - before + np.repeat(self.starts[keys], counts)
-        return np.asarray(self.values[at])
+def _listed(pairs: Ints, n: int) -> sp.csr_array:
+    """The second nodes of pairs by their first, in the order in which they came."""
+    order = np.argsort(pairs[:, 0], kind="stable")
+    starts = np.searchsorted(pairs[order, 0], np.arange(n + 1))
+    ones = np.ones(len(order), dtype=bool)
+    return sp.csr_array((ones, pairs[order, 1], starts), shape=(n, n))
 
 
 def _pairs_of(edges: Any, name: str) -> Iterable[Any]:
@@ -530,8 +512,10 @@ def _pairs_of_graph(graph: Any, name: str) -> Iterable[Any]:
 GENERAL = 0.5
 """A node above more than this share of the labels is general: most pairs share it."""
 
+
 FEWEST = 20
 """With fewer labels no node is general: two of three labels may be a small group."""
+
 
 MOST = 5_000
 """Most labels that are looked at, evenly taken. It takes a second for these."""
@@ -591,3 +575,221 @@ class SpecificNodes:
         """
         said = [node for node in nodes if not self.is_general(node)]
         return tuple(sorted(said, key=lambda node: self._share[self._index[node]]))
+
+
+DENSE_LIMIT = 5_000
+"""Up to this many labels, every pair with a common ancestor may be counted. The 25
+million pairs of 5000 labels still fit into memory."""
+
+
+LARGE_GROUP = 100
+"""Above `DENSE_LIMIT`, ancestors of more labels than this do not link pairs of labels.
+They are too general to say much, and their pairs would fill the memory."""
+
+
+Named = tuple[tuple[str, ...], sp.csr_array]
+
+
+@dataclass(frozen=True)
+class HierarchyCounts:
+    """How a hierarchy becomes counts; see `RelationalContext.from_hierarchy`.
+
+    Attributes
+    ----------
+    hierarchy : Hierarchy
+        The taxonomy.
+    kind : {"ancestors", "path"}
+        How labels are related.
+    decay : float or None
+        How slowly weights fall with distance; None is the default of the kind.
+    radius : int or None
+        Longest path that counts; None counts any.
+    labels_are_fixed : bool
+        Whether the user chose the labels. If not, other contexts may add nodes as
+        labels.
+    """
+
+    hierarchy: Hierarchy
+    kind: str = "ancestors"
+    decay: float | None = None
+    radius: int | None = None
+    labels_are_fixed: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            instead = INSTEAD.get(str(self.kind))
+            advice = did_you_mean(str(self.kind), KINDS)
+            if instead is not None:
+                advice = f" This kind is gone; {instead!r} comes closest to it."
+            raise OptionError(
+                f"kind must be one of {', '.join(map(repr, KINDS))}. "
+                f"Got {self.kind!r} instead.{advice}"
+            )
+        if self.decay is not None and not self.decay > 0:
+            raise OptionError(f"decay must be above 0. Got {self.decay!r} instead.")
+        if self.radius is not None and not (
+            isinstance(self.radius, (int, np.integer)) and self.radius >= 1
+        ):
+            raise OptionError(
+                "radius must be a whole number, 1 or more. "
+                f"Got {self.radius!r} instead."
+            )
+        if self.radius is not None and self.kind != "path":
+            raise OptionError(
+                f"radius has no meaning for kind={self.kind!r}, only for 'path'; leave "
+                "it out."
+            )
+
+    def count(self, labels: Sequence[str]) -> Named:
+        """Count labels.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            Nodes of the hierarchy.
+
+        Returns
+        -------
+        columns : tuple of str
+            Nodes or labels that are counted with the labels.
+        counts : csr_array of shape (labels, columns)
+            Their weights.
+        """
+        columns, counts = KINDS[self.kind](self, labels)
+        if self.kind == "path":  # the columns are labels
+            return columns, counts
+        # A node of a single label says nothing about how labels relate.
+        n_labels = np.bincount(counts.indices, minlength=len(columns))
+        used = np.flatnonzero(n_labels > 1)
+        return tuple(columns[i] for i in used), sp.csr_array(counts[:, used])
+
+    def extended(self, new: Hierarchy, *, name: str) -> HierarchyCounts:
+        """Add edges to the hierarchy.
+
+        Parameters
+        ----------
+        new : Hierarchy
+            The new edges.
+        name : str
+            Name of the context, for messages.
+
+        Returns
+        -------
+        HierarchyCounts
+            The same recipe on the larger hierarchy.
+        """
+        return replace(self, hierarchy=self.hierarchy.extended(new, name=name))
+
+    def count_on(
+        self, labels: Sequence[str], *, trained: Sequence[str], columns: Sequence[str]
+    ) -> sp.csr_array:
+        """Count labels that are added later on the columns of a fit.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            The new labels, nodes of the hierarchy.
+        trained : sequence of str
+            Labels of the fit.
+        columns : sequence of str
+            Columns of the fit.
+
+        Returns
+        -------
+        csr_array of shape (labels, columns)
+            The counts of the new labels.
+        """
+        everyone = tuple(labels)
+        if self.kind == "path":
+            at_fit = (label for label in trained if label in self.hierarchy.index)
+            everyone = tuple(dict.fromkeys((*at_fit, *labels)))
+        found, counts = KINDS[self.kind](self, everyone)
+        own = counts[positions_of(labels, index_of(everyone))]
+        return take_columns(own, positions_of(columns, index_of(found)))
+
+
+def _count_ancestors(recipe: HierarchyCounts, labels: Sequence[str]) -> Named:
+    """Columns are the internal nodes at or above a label: exp(−steps/decay)."""
+    tree, decay = recipe.hierarchy, recipe.decay or 4.0
+    rows, nodes, steps = tree.ancestor_distances(labels)
+    internal = tree.has_children[nodes]
+    used, columns = np.unique(nodes[internal], return_inverse=True)
+    weights = np.exp(-steps[internal] / decay)
+    counts = sp.csr_array(
+        (weights, (rows[internal], columns)), shape=(len(labels), len(used))
+    )
+    return tuple(tree.nodes[i] for i in used), counts
+
+
+def _count_paths(recipe: HierarchyCounts, labels: Sequence[str]) -> Named:
+    """Columns are labels: exp(−path/decay), where paths lead over a common ancestor."""
+    n, decay = len(labels), recipe.decay or 2.0
+    steps = _linking_ancestors(recipe.hierarchy, labels)  # (labels, nodes), plus one
+    below = sp.csr_array(steps.T)  # (nodes, labels)
+    farthest = np.iinfo(np.int32).max
+    path = np.full(n, farthest, dtype=np.int32)  # from one label to every other
+    indices, weights, indptr = [], [], [0]
+    for row in range(n):
+        groups = []
+        for entry in range(steps.indptr[row], steps.indptr[row + 1]):
+            node, up = steps.indices[entry], steps.data[entry]
+            members = slice(below.indptr[node], below.indptr[node + 1])
+            group = below.indices[members]
+            # Both step counts are stored plus one.
+            path[group] = np.minimum(path[group], up + below.data[members] - 2)
+            groups.append(group)
+        if sum(map(len, groups)) < n:
+            near = np.unique(np.concatenate([below.indices[:0], *groups]))
+        else:  # checking all labels is faster than sorting this many
+            near = np.flatnonzero(path < farthest)
+        near_path = path[near]
+        path[near] = farthest  # reset for the next label
+        kept = near != row  # a label does not occur with itself
+        if recipe.radius is not None:
+            kept &= near_path <= recipe.radius
+        indices.append(near[kept])
+        weights.append(np.exp(-near_path[kept] / decay))
+        indptr.append(indptr[-1] + len(indices[-1]))
+    counts = sp.csr_array(
+        (np.concatenate(weights), np.concatenate(indices), indptr), shape=(n, n)
+    )
+    return tuple(labels), counts
+
+
+def _linking_ancestors(tree: Hierarchy, labels: Sequence[str]) -> sp.csr_array:
+    """Steps up to each node that links labels, plus one: (labels, nodes).
+
+    A node links labels if it is above at least two of them. If there are many labels,
+    it must not be above too many; a warning names the labels that are left without
+    links.
+    """
+    n = len(labels)
+    rows, nodes, steps = tree.ancestor_distances(labels)
+    n_labels = np.bincount(nodes, minlength=len(tree.nodes))
+    most = n if n <= DENSE_LIMIT else LARGE_GROUP
+    linking = (n_labels[nodes] > 1) & (n_labels[nodes] <= most)
+    n_links = np.bincount(rows[linking], minlength=n)
+    if n > DENSE_LIMIT and not n_links.all():
+        lost = [labels[i] for i in np.flatnonzero(n_links == 0).tolist()]
+        warnings.warn(
+            f"{len(lost)} of {n} labels share only ancestors of more than "
+            f"{LARGE_GROUP} labels, too many to link in pairs, and get no links: "
+            f"{some(lost)}; kind='ancestors' has no such limit.",
+            ContextWarning,
+            stacklevel=6,
+        )
+    return sp.csr_array(
+        ((steps[linking] + 1).astype(np.int32), (rows[linking], nodes[linking])),
+        shape=(n, len(tree.nodes)),
+    )
+
+
+KINDS: dict[str, Callable[[HierarchyCounts, Sequence[str]], Named]] = {
+    "ancestors": _count_ancestors,
+    "path": _count_paths,
+}
+"""Functions that count, by kind. The first kind is the default."""
+
+
+INSTEAD = {"shared": "path", "walks": "ancestors"}
+"""Kinds that are gone, and what comes closest to them."""

@@ -1,21 +1,26 @@
-"""RelationalContext: which labels occur together or are near each other."""
+"""RelationalContext: which labels occur together, before, during and after a fit."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from phcle.arrays import AnyFloats, Flags, Floats
 from phcle.backends.distributed import current_processes
-from phcle.contexts.base.context import Context
+from phcle.backends.protocol import Backend
+from phcle.backends.row_blocks import Block
+from phcle.contexts import cooccurrence, logistic
+from phcle.contexts.cooccurrence import LabelLinks
 from phcle.contexts.gaps import SMALLEST
+from phcle.contexts.hierarchy import INSTEAD, Hierarchy, HierarchyCounts
 from phcle.contexts.labels import (
     as_labels,
     as_names,
@@ -27,28 +32,36 @@ from phcle.contexts.labels import (
 from phcle.contexts.matrices import (
     LARGEST,
     as_csr,
+    check_array,
     check_axes,
+    check_number,
     merging_matrix,
     stacked,
+    take_columns,
     take_rows,
 )
-from phcle.contexts.relational import annotation_tables, cooccurrence
-from phcle.contexts.relational.hierarchy import HierarchyCounts
-from phcle.contexts.relational.links import LabelLinks
-from phcle.contexts.relational.taxonomy import Hierarchy
-from phcle.contexts.terms import UNITS
-from phcle.errors import ContextError, ContextWarning, check_choice, some
+from phcle.contexts.protocol import (
+    AT,
+    HAS,
+    LACKS,
+    UNKNOWN,
+    Codes,
+    Context,
+    Pair,
+    Reasons,
+)
+from phcle.contexts.terms import UNITS, Penalties, StartTarget
+from phcle.errors import ContextError, ContextWarning, PhcleWarning, check_choice, some
+from phcle.files.container import TensorStore
 
 if TYPE_CHECKING:
-    from phcle.contexts.family.kinship import Kinship
-    from phcle.contexts.relational.fitted import FittedRelational
-
+    from phcle.contexts.kinship import Kinship
 
 ROLES = ("counts", "family", "both", "auto")
 """What a fit may make of a hierarchy or graph; see `from_hierarchy`."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RelationalContext(Context):
     """Counts of labels (rows) and what they occur with (columns).
 
@@ -66,13 +79,19 @@ class RelationalContext(Context):
         Names of the columns.
     counts : sparse or dense array of shape (labels, columns)
         Counts or weights: finite, zero or more.
-    hierarchy : HierarchyCounts, optional
+    recipe : HierarchyCounts, optional
         How a hierarchy was turned into these counts. Labels that are added to an
         embedding later are counted in the same way.
     role : {"counts", "family", "both", "auto"}, default "counts"
         What the fit makes of a hierarchy or graph; see `from_hierarchy`.
     triples : LabelLinks, optional
         The links that were counted, if they are of several relations.
+    scale : float
+        In a fit: what counts are multiplied by.
+    column_mass : array of shape (columns,)
+        In a fit: sums of scaled counts.
+    total : float
+        In a fit: the sum of all scaled counts.
 
     Examples
     --------
@@ -83,16 +102,17 @@ class RelationalContext(Context):
     ('cat', 'dog', 'wolf')
     """
 
-    name: str
-    labels: tuple[str, ...]
-    columns: tuple[str, ...]
     counts: sp.csr_array
-    hierarchy: HierarchyCounts | None = None
+    recipe: HierarchyCounts | None = None
     role: str = "counts"
     triples: LabelLinks | None = None
+    scale: float = field(default=1.0, kw_only=True)
+    column_mass: Floats = field(default_factory=lambda: np.zeros(0), kw_only=True)
+    total: float = field(default=0.0, kw_only=True)
 
     kind = "relational"
     order = 0
+    updated_after_labels = False
 
     def __post_init__(self) -> None:
         check_choice("role", self.role, ROLES)
@@ -106,42 +126,48 @@ class RelationalContext(Context):
             f"{len(self.columns)} columns, {self.counts.nnz} counts)"
         )
 
+    @property
+    def has_values(self) -> Flags:
+        """Which labels have at least one count."""
+        return np.asarray(np.diff(self.counts.indptr) > 0)
+
+    @property
+    def hierarchy(self) -> Hierarchy | None:
+        """The hierarchy that was counted, if any."""
+        return None if self.recipe is None else self.recipe.hierarchy
+
     def relatives(self) -> Kinship | None:
-        """The hierarchy, or the graph if the columns are the labels themselves."""
-        from phcle.contexts.family.kinship import GraphKinship, TreeKinship
+        """The hierarchy, or the graph if columns are labels."""
+        from phcle.contexts.kinship import GraphKinship, TreeKinship
 
         if self.hierarchy is not None:
-            return TreeKinship(self.hierarchy.hierarchy)
+            return TreeKinship(self.hierarchy)
         if same_names(self.columns, self.labels):
             return GraphKinship(self.labels, self.counts, self.triples)
         return None
 
     @property
     def links(self) -> LabelLinks | None:
-        """Links between labels: triples, or counts of labels with labels."""
-        if self.triples is not None or self.hierarchy is not None:
+        """Links between labels, if the columns are labels."""
+        if self.triples is not None or self.recipe is not None:
             return self.triples
         return LabelLinks.between(self.labels, self.columns, self.counts)
 
     @property
     def may_have_gaps(self) -> bool:
-        """Never: a pair without a count is known to have none."""
+        """No: what was not counted is zero."""
         return False
 
     @property
     def role_is_open(self) -> bool:
-        """Whether the fit may choose between counts and a family."""
+        """Whether the role is "auto" and labels have relatives."""
         return self.role == "auto" and self.relatives() is not None
-
-    def in_role(self, role: str) -> RelationalContext:
-        """The same context in another role; see `from_hierarchy`."""
-        return replace(self, role=role)
 
     def parts(self) -> tuple[Context, ...]:
         """The counts, a family, or both; "auto" is counts unless the fit chooses."""
         if self.role in ("counts", "auto"):
             return (self,)
-        from phcle.contexts.family.kinship import FamilyContext
+        from phcle.contexts.family import FamilyContext
 
         kinship = self.relatives()
         if kinship is None:
@@ -154,44 +180,89 @@ class RelationalContext(Context):
         family = FamilyContext(name, self.labels, (), kinship, self.name)
         return (family,) if self.role == "family" else (self, family)
 
-    @property
-    def has_values(self) -> npt.NDArray[np.bool_]:
-        """Which labels have at least one count."""
-        return np.asarray(np.diff(self.counts.indptr) > 0)
+    # ---- before a fit ----
 
-    @property
-    def n_stored(self) -> int:
-        """How many counts there are."""
-        return int(self.counts.nnz)
+    def _with_labels(self, spellings: Mapping[str, str]) -> RelationalContext:
+        """Rename rows, and columns that are labels; add up rows that become one."""
+        labels = tuple(spellings.get(label, label) for label in self.labels)
+        kept = tuple(dict.fromkeys(labels))
+        if self.recipe is not None:
+            tree = self.recipe.hierarchy.renamed(spellings, name=self.name)
+            recipe = replace(self.recipe, hierarchy=tree)
+            return _from_hierarchy_counts(recipe, kept, self.name, self.role)
+        triples = None if self.triples is None else self.triples.renamed(spellings)
+        is_square = self.columns == self.labels
+        sums = merging_matrix(labels)
+        counts = sp.csr_array(sums @ self.counts)
+        if is_square:
+            counts = sp.csr_array(counts @ sums.T)
+            if not self.counts.diagonal().any():  # a label does not occur with itself
+                counts.setdiag(0.0)
+                counts.eliminate_zeros()
+        columns = kept if is_square else self.columns
+        return replace(
+            self, labels=kept, columns=columns, counts=counts, triples=triples
+        )
 
-    def fingerprint_arrays(self) -> list[Any]:
-        """All numbers, for a fingerprint of the data."""
-        return [self.counts]
+    def naming_also(self, others: Iterable[str]) -> RelationalContext:
+        """Add labels that are nodes of the hierarchy.
 
-    def in_fit(self, labels: Sequence[str]) -> FittedRelational:
-        """The context over some labels, scaled to `UNITS` counts per label."""
-        from phcle.contexts.relational.fitted import FittedRelational
+        Only a hierarchy whose constructor was given no `labels` can grow. Any other
+        context is returned unchanged.
+        """
+        if self.recipe is None or self.recipe.labels_are_fixed:
+            return self
+        known = self.recipe.hierarchy.index
+        more = [x for x in others if x in known and x not in self.index]
+        if not more:
+            return self
+        labels = (*self.labels, *more)
+        return _from_hierarchy_counts(self.recipe, labels, self.name, self.role)
 
-        has_all = same_names(labels, self.labels)
-        counts = self.counts if has_all else self.rows_for(labels)
-        scale = self._scale_of(counts)
+    def rows_for(self, labels: Sequence[str]) -> sp.csr_array:
+        """Return the counts of some labels.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            The wanted labels. A label that the context does not list gets an empty row.
+
+        Returns
+        -------
+        csr_array of shape (labels, columns)
+            The counts, in the order of `labels`.
+        """
+        return take_rows(self.counts, positions_of(labels, self.index))
+
+    # ---- in a fit ----
+
+    def in_fit(self, labels: Sequence[str]) -> RelationalContext:
+        """The context over the labels of a problem, scaled."""
+        rows, listed = self.counts, as_names(labels)
+        if not same_names(labels, self.labels):
+            at = positions_of(labels, self.index)
+            rows, is_listed = take_rows(rows, at), np.flatnonzero(at >= 0)
+            listed = some_names(listed, is_listed)
         # Columns that no label of the problem uses would only cost time.
-        used = np.flatnonzero(np.asarray(counts.sum(axis=0)).ravel())
-        columns = self.columns
+        used, columns = np.flatnonzero(rows.sum(axis=0)), self.columns
         if len(used) < len(columns):
-            counts, columns = counts[:, used], some_names(columns, used)
+            rows, columns = rows[:, used], some_names(columns, used)
+        own = rows
+        if len(listed) < len(labels):
+            own = take_rows(rows, is_listed)
+        scale = self._scale_of(rows)
         # Half a billion counts are copied once, and their places not at all.
-        places = counts.indices, counts.indptr
-        scaled = sp.csr_array((counts.data * scale, *places), shape=counts.shape)
+        places = rows.indices, rows.indptr
+        scaled = sp.csr_array((rows.data * scale, *places), shape=rows.shape)
         mass = np.asarray(scaled.sum(axis=0), np.float64).ravel()
-        return FittedRelational(
-            name=self.name,
+        return self.changed(
+            labels=listed,
             columns=columns,
-            data=self,
+            counts=own,
+            rows=scaled,
+            scale=scale,
             column_mass=mass,
             total=float(mass.sum()),
-            scale=scale,
-            counts=scaled,
         )
 
     def _scale_of(self, counts: sp.csr_array) -> float:
@@ -207,105 +278,203 @@ class RelationalContext(Context):
             )
         return UNITS * n_observed / total
 
-    def rows_for(self, labels: Sequence[str]) -> sp.csr_array:
-        """Return the counts of some labels.
+    @cached_property
+    def row_mass(self) -> Floats:
+        """Sum of D over the columns: zero for labels that the context does not know."""
+        return np.asarray(self.rows.sum(axis=1), np.float64).ravel()
 
-        Parameters
-        ----------
-        labels : sequence of str
-            The wanted labels. A label that the context does not list gets an empty row.
-
-        Returns
-        -------
-        csr_array of shape (labels, columns)
-            The counts, in the order of `labels`.
-        """
-        if same_names(labels, self.labels):  # the usual case, and faster
-            return self.counts.copy()
-        return take_rows(self.counts, positions_of(labels, self.index))
-
-    def on_columns(
-        self, columns: Sequence[str], labels: Sequence[str]
-    ) -> RelationalContext:
-        """Return the context with only some of its labels and columns.
-
-        Parameters
-        ----------
-        columns : sequence of str
-            The columns to keep; the context must have them.
-        labels : sequence of str
-            The labels to keep; those that the context does not list are ignored.
-
-        Returns
-        -------
-        RelationalContext
-            The smaller context.
-        """
-        kept = as_names(labels)
-        if not same_names(labels, self.labels):
-            is_known = positions_of(labels, self.index) >= 0
-            kept = some_names(labels, np.flatnonzero(is_known))
-        has_all = same_names(columns, self.columns)
-        if has_all and same_names(kept, self.labels):
-            return self
-        counts = self.rows_for(kept)
-        if not has_all:
-            counts = counts[:, positions_of(columns, index_of(self.columns))]
-        return RelationalContext(
-            self.name,
-            kept,
-            as_names(columns),
-            sp.csr_array(counts),
-            self.hierarchy,
-            self.role,
-            self.triples,
-        )
+    def _row_rate(self, lam: Penalties) -> Floats:
+        """B = rate · column_massᵀ."""
+        return lam.negatives * self.row_mass / self.total
 
     @property
-    def nodes(self) -> tuple[str, ...]:
-        """Nodes of the hierarchy, which labels of other contexts may name."""
-        return () if self.hierarchy is None else self.hierarchy.hierarchy.nodes
+    def n_dense_columns(self) -> int:
+        return len(self.columns)
 
-    def _with_labels(self, spellings: Mapping[str, str]) -> RelationalContext:
-        """Rename rows, and columns that are labels; add up rows that become one."""
-        labels = tuple(spellings.get(label, label) for label in self.labels)
-        if self.hierarchy is not None:
-            tree = self.hierarchy.hierarchy.renamed(spellings, name=self.name)
-            recipe = replace(self.hierarchy, hierarchy=tree)
-            kept = tuple(dict.fromkeys(labels))
-            return _from_hierarchy_counts(recipe, kept, self.name, self.role)
-        triples = None if self.triples is None else self.triples.renamed(spellings)
-        is_square = self.columns == self.labels
-        if len(set(labels)) == len(labels):
-            columns = labels if is_square else self.columns
-            return replace(self, labels=labels, columns=columns, triples=triples)
-        sums = merging_matrix(labels)
-        counts = sp.csr_array(sums @ self.counts)
-        if is_square:
-            counts = sp.csr_array(counts @ sums.T)
-            if not self.counts.diagonal().any():  # a label does not occur with itself
-                counts.setdiag(0.0)
-                counts.eliminate_zeros()
-        kept = tuple(dict.fromkeys(labels))
-        columns = kept if is_square else self.columns
-        return replace(
-            self, labels=kept, columns=columns, counts=counts, triples=triples
+    @property
+    def masses(self) -> tuple[AnyFloats, AnyFloats]:
+        return self.row_mass, self.column_mass
+
+    def term(
+        self,
+        backend: Backend,
+        entries: Any,
+        blocks: Sequence[Block],
+        lam: Penalties,
+        *,
+        is_turned: bool = False,
+    ) -> logistic.LogisticTerm:
+        masses = self.masses[::-1] if is_turned else self.masses
+        rate = lam.negatives * masses[0] / self.total
+        return logistic.LogisticTerm(backend, entries, rate, masses[1], blocks)
+
+    def start_target(
+        self, backend: Backend, weight: float, lam: Penalties
+    ) -> StartTarget:
+        # About the curvature of the logistic loss at an average pair.
+        weight = float(np.sqrt(weight * UNITS / len(self.columns)))
+        counts, rate = self.stored(backend), self._row_rate(lam)
+        return logistic.log_ratio_target(
+            backend, counts, rate, self.column_mass, lam.negatives, weight
         )
 
-    def naming_also(self, others: Iterable[str]) -> RelationalContext:
-        """Add labels that are nodes of the hierarchy.
+    def loss(self, W: AnyFloats, factor: AnyFloats, lam: Penalties) -> float:
+        rate = self._row_rate(lam)
+        return logistic.relational_loss(self.rows, rate, self.column_mass, W, factor)
 
-        Only a hierarchy whose constructor was given no `labels` can grow. Any other
-        context is returned unchanged.
+    def floor(self, lam: Penalties, backend: Backend | None = None) -> float:
+        """The value if x were the best number for every count."""
+        rate = self._row_rate(lam)
+        if backend is not None and backend.is_accelerated:
+            counts = self.stored(backend)
+            return logistic.floor_on_device(backend, counts, rate, self.column_mass)
+        return logistic.saturated_floor(self.rows, rate, self.column_mass)
+
+    # ---- in an embedding ----
+
+    def pull(self, label: str, vector: AnyFloats, lam: Penalties) -> AnyFloats:
+        if not (self.weight and len(self.labels)):
+            return np.zeros(len(self.columns))
+        counts = self.rows_for([label]).toarray()[0] * self.scale
+        rate = lam.negatives * counts.sum() / self.total
+        # Beyond 500, exp would overflow.
+        x = np.clip(vector @ self.factor.T, -500, 500)
+        expected = (counts + rate * self.column_mass) / (1 + np.exp(-x))
+        return np.asarray(self.weight * (counts - expected))
+
+    @cached_property
+    def _is_general(self) -> Flags:
+        """Columns that are nodes above most labels: no reason for anything."""
+        nodes = self.specific_nodes
+        if nodes is None:
+            return np.zeros(len(self.columns), dtype=bool)
+        return np.array([nodes.is_general(x) for x in self.columns], dtype=bool)
+
+    def standing(self, label: str) -> Codes:
+        if not self.knows(label):
+            return np.full(len(self.columns), UNKNOWN, np.int8)
+        counts = self.rows_for([label]).toarray()[0]
+        return np.where(counts > 0, HAS, LACKS).astype(np.int8)
+
+    @property
+    def verbs(self) -> tuple[str, str]:
+        if self.recipe is None:
+            return "occur with", "occurs with"
+        above = self.recipe.kind == "ancestors"
+        return ("are below", "is below") if above else ("are near", "is near")
+
+    def reasons(self, pair: Pair) -> Reasons:
+        """Name first the most specific ancestors, then what both occur with most.
+
+        The part of a count is what the vectors still lack, so that of a well-fitted one
+        says little about how much both labels have of it. Their predictions do. Two
+        labels that occur with each other are one reason, not two differences. General
+        nodes are not named among what both have.
         """
-        if self.hierarchy is None or self.hierarchy.labels_are_fixed:
-            return self
-        known = self.hierarchy.hierarchy.index
-        more = [x for x in others if x in known and x not in self.index]
-        if not more:
-            return self
-        labels = (*self.labels, *more)
-        return _from_hierarchy_counts(self.hierarchy, labels, self.name, self.role)
+        found = super().reasons(pair)
+        rank = (pair.vectors @ self.factor.T).min(axis=0)
+        position = index_of(self.columns)
+        if self.recipe is None or self.recipe.kind != "ancestors":
+            own = [position[label] for label in pair.labels if label in position]
+            is_one = found.groups[own] == AT["one"]
+            found.groups[own] = np.where(is_one, AT["together"], found.groups[own])
+        top = rank.max(initial=0.0)
+        for step, node in enumerate(reversed(self.shared_nodes(*pair.labels)), 1):
+            if node in position:
+                rank[position[node]] = top + step
+        is_both = found.groups == AT["both"]
+        unnamed = found.unnamed | (self._is_general & is_both)
+        return replace(found, rank=rank, unnamed=unnamed)
+
+    @property
+    def file_kinds(self) -> tuple[str, ...]:
+        if self.hierarchy is None:
+            return ("edges", "annotations")
+        return ("hierarchy", "skos", "owl")
+
+    def stored_cells(self) -> tuple[tuple[str, ...], sp.coo_array]:
+        """The counts."""
+        return self.columns, sp.coo_array(self.counts)
+
+    def for_new_labels(
+        self,
+        context: Context | None,
+        labels: Sequence[str],
+        names: Mapping[str, str] | None = None,
+    ) -> RelationalContext:
+        counts = sp.csr_array((len(labels), len(self.columns)))
+        recipe = triples = None
+        if context is not None:
+            if not isinstance(context, RelationalContext):
+                raise self.other_kind_error()
+            recipe, triples = self.recipe, context.triples
+            if recipe is not None and context.hierarchy is not None:
+                recipe = recipe.extended(context.hierarchy, name=self.name)
+                within = recipe.count_on(
+                    context.labels, trained=self.labels, columns=self.columns
+                )
+                context = context.changed(columns=self.columns, counts=within)
+            at = self.columns_in(context)
+            counts = take_columns(context.rows_for(labels), at)
+        return self.changed(
+            labels=as_names(labels) if counts.nnz else (),
+            counts=counts,
+            recipe=recipe if counts.nnz else None,
+            triples=triples,
+            rows=sp.csr_array(counts * self.scale),
+        )
+
+    def _joined(self, later: RelationalContext) -> dict[str, Any]:
+        return {
+            "counts": sp.csr_array(sp.vstack([self.counts, later.counts])),
+            "recipe": later.recipe or self.recipe,  # the later one has more edges
+            "triples": cooccurrence.joined(self.triples, later.triples),
+        }
+
+    def pack(self, store: TensorStore) -> dict[str, Any]:
+        store["column_mass"] = self.column_mass
+        packed: dict[str, Any] = {"total": self.total, "scale": self.scale}
+        packed["hierarchy"] = None
+        if len(self.labels):
+            store.put_names("labels", self.labels)
+            store.put_sparse("counts", self.counts)
+            if self.triples is not None:
+                self.triples.pack(store)
+        if self.recipe is not None:
+            self.recipe.hierarchy.pack(store)
+            packed["hierarchy"] = {key: getattr(self.recipe, key) for key in RECIPE}
+        return packed
+
+    @classmethod
+    def unpack(cls, packed: Mapping[str, Any], store: TensorStore) -> RelationalContext:
+        own, recipe, triples = cls.unpacked(packed, store), None, None
+        counts = sp.csr_array((0, len(own["columns"])))
+        if packed["has_data"]:
+            counts = store.sparse("counts", len(own["columns"]))
+            triples = LabelLinks.unpack(store)
+            if packed["hierarchy"] is not None:
+                recipe = _stored_recipe(packed["name"], packed["hierarchy"], store)
+        return cls(
+            **own,
+            counts=counts,
+            recipe=recipe,
+            triples=triples,
+            column_mass=store["column_mass"],
+            total=packed["total"],
+            scale=packed["scale"],
+        )
+
+    def check(self) -> None:
+        where = f"context {self.name!r}"
+        check_array(self.column_mass, (len(self.columns),), f"the masses of {where}")
+        check_number(self.total, f"the total of {where}")
+        check_number(self.scale, f"the scale of {where}")
+        if not (self.total > 0 and self.scale > 0):
+            raise ContextError(f"the total and scale of {where} must be above zero")
+        if self.recipe is not None:
+            self.recipe.hierarchy.check(self.name)
+
+    # ---- what users have ----
 
     @classmethod
     def from_matrix(
@@ -563,7 +732,9 @@ class RelationalContext(Context):
         >>> RelationalContext.from_annotation_table("photos.csv")  # doctest: +SKIP
         RelationalContext('annotations': 80 labels × 80 columns, 4012 counts)
         """
-        labels, counts = annotation_tables.count_annotation_table(
+        from phcle.tables.annotation_tables import count_annotation_table
+
+        labels, counts = count_annotation_table(
             source,
             name=f"context {name!r}",
             item=item,
@@ -706,6 +877,10 @@ class RelationalContext(Context):
         return _from_hierarchy_counts(recipe, wanted, name, role)
 
 
+RECIPE = ("kind", "decay", "radius", "labels_are_fixed")
+"""Settings of a hierarchy's counts that a file stores."""
+
+
 def _axes(
     labels: Iterable[Any], contexts: Iterable[Any] | None, name: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -769,8 +944,24 @@ def _check_counts(context: RelationalContext) -> None:
                 f"{context.columns[counts.indices[entry]]!r}; correct or remove it."
             )
     # New edges of a hierarchy may link no labels: the embedding has the others.
-    if counts.nnz == 0 and context.hierarchy is None:
+    if counts.nnz == 0 and context.recipe is None and not len(context.factor):
         raise ContextError(
             f"context {name!r} is empty: no label has a count (a label that never "
             "occurs with another has none); leave it out."
         )
+
+
+def _stored_recipe(
+    name: str, settings: Mapping[str, Any], store: TensorStore
+) -> HierarchyCounts | None:
+    """The recipe that a file stores; None, with a warning, if its kind is gone."""
+    if settings["kind"] in INSTEAD:
+        warnings.warn(
+            f"context {name!r} was counted with kind={settings['kind']!r}, which is "
+            "gone: labels cannot be added to its hierarchy; fit again to do so.",
+            PhcleWarning,
+            stacklevel=2,
+        )
+        return None
+    tree = Hierarchy.unpack(store)
+    return HierarchyCounts(tree, **{key: settings[key] for key in RECIPE})

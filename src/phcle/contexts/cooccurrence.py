@@ -1,4 +1,7 @@
-"""Count what occurs together: edges, annotations, and words near labels."""
+"""Count what occurs together: edges, annotations, and words near labels.
+
+`LabelLinks` are the edges of a graph with their relations, which counts do not keep.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,171 @@ import re
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from phcle.contexts.labels import as_label, index_of, positions_of
-from phcle.contexts.relational.links import LabelLinks
-from phcle.errors import ContextError, ContextWarning, OptionError
+from phcle.arrays import Floats, Ints
+from phcle.contexts.labels import as_label, as_names, index_of, positions_of
+from phcle.contexts.matrices import LARGEST
+from phcle.errors import ContextError, ContextWarning, FileError, OptionError
+from phcle.files.container import TensorStore
 from phcle.tables.frames import as_row, rows_of
 
 Counts = tuple[tuple[str, ...], sp.csr_array]
 
+
 FORMS = "(label, label) or (label, label, weight), or triples (head, relation, tail)"
 """What the rows of a graph look like."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelLinks:
+    """Links between labels, such as the triples of a knowledge graph.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Labels at the ends.
+    relations : tuple of str
+        Names of the relations; the edges of a plain graph have one without a name.
+    source, target : array of int of shape (links,)
+        Positions of the ends in `names`: head and tail of a triple.
+    relation : array of int of shape (links,)
+        Positions in `relations`.
+    weight : array of shape (links,)
+        Weights, zero or more.
+    """
+
+    names: tuple[str, ...]
+    relations: tuple[str, ...]
+    source: Ints
+    target: Ints
+    relation: Ints
+    weight: Floats
+
+    @classmethod
+    def between(
+        cls, labels: Sequence[str], columns: Sequence[str], counts: sp.csr_array
+    ) -> LabelLinks | None:
+        """Take counts of labels with labels as links of one relation.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            Names of the rows.
+        columns : sequence of str
+            Names of the columns.
+        counts : csr_array of shape (labels, columns)
+            The counts.
+
+        Returns
+        -------
+        LabelLinks or None
+            The links; None if a column is no label.
+        """
+        at = positions_of(columns, index_of(labels))
+        if (at < 0).any():
+            return None
+        found = sp.coo_array(counts)
+        source, column = (axis.astype(np.int64) for axis in found.coords)
+        zeros = np.zeros(len(source), dtype=np.int64)
+        weight = found.data.astype(np.float64)
+        return cls(as_names(labels), ("",), source, at[column], zeros, weight)
+
+    def renamed(self, spellings: Mapping[str, str]) -> LabelLinks:
+        """Spell labels in another way; those that become one share their links.
+
+        Parameters
+        ----------
+        spellings : mapping from str to str
+            New spellings by old ones.
+
+        Returns
+        -------
+        LabelLinks
+            The same links.
+        """
+        spelled = [spellings.get(name, name) for name in self.names]
+        names = tuple(dict.fromkeys(spelled))
+        at = positions_of(spelled, index_of(names))
+        source, target = at[self.source], at[self.target]
+        return replace(self, names=names, source=source, target=target)
+
+    def pack(self, store: TensorStore) -> None:
+        """Store names and arrays.
+
+        Parameters
+        ----------
+        store : TensorStore
+            Where to store them.
+        """
+        store.put_names("links/names", self.names)
+        store.put_names("links/relations", self.relations)
+        store["links/ends"] = np.stack([self.source, self.target, self.relation])
+        store["links/weight"] = self.weight
+
+    @classmethod
+    def unpack(cls, store: TensorStore) -> LabelLinks | None:
+        """Read and check what `pack` stored.
+
+        Parameters
+        ----------
+        store : TensorStore
+            Where it is stored. Files of plain graphs have no such links.
+
+        Returns
+        -------
+        LabelLinks or None
+            The links, if there are any.
+        """
+        if "links/ends" not in store:
+            return None
+        names, relations = store.names("links/names"), store.names("links/relations")
+        ends, weight = store["links/ends"], store["links/weight"]
+        most = np.array([[len(names)], [len(names)], [len(relations)]])
+        if not (
+            ends.dtype == np.int64
+            and ends.shape == (3, weight.size)
+            and weight.dtype == np.float64
+            and weight.ndim == 1
+            and ((ends >= 0) & (ends < most)).all()
+            and ((weight >= 0) & (weight <= LARGEST)).all()
+        ):
+            raise FileError("links are not links between the labels that they name")
+        source, target, relation = ends
+        return cls(names, relations, source, target, relation, weight)
+
+
+def joined(first: LabelLinks | None, later: LabelLinks | None) -> LabelLinks | None:
+    """Add the links of labels that came later.
+
+    Parameters
+    ----------
+    first, later : LabelLinks or None
+        Links; None for a graph whose edges are of one kind.
+
+    Returns
+    -------
+    LabelLinks or None
+        All links; None if the first ones are of one kind.
+    """
+    if first is None or later is None:
+        return first
+    names = tuple(dict.fromkeys((*first.names, *later.names)))
+    relations = tuple(dict.fromkeys((*first.relations, *later.relations)))
+    at = positions_of(later.names, index_of(names))
+    kinds = positions_of(later.relations, index_of(relations))
+    return LabelLinks(
+        names,
+        relations,
+        np.concatenate([first.source, at[later.source]]),
+        np.concatenate([first.target, at[later.target]]),
+        np.concatenate([first.relation, kinds[later.relation]]),
+        np.concatenate([first.weight, later.weight]),
+    )
 
 
 def count_edges(
@@ -55,39 +209,34 @@ def count_edges(
     links : LabelLinks or None
         The links of each relation, if there are relations.
     """
-    weights: defaultdict[tuple[str, str], float] = defaultdict(float)
-    links: list[tuple[str, str, str, float]] = []
-    n_loops = 0
+    where, sizes = f"context {name!r}", (3,) if are_triples else (2, 3)
     table = [
-        as_row(
-            edge,
-            (3,) if are_triples else (2, 3),
-            FORMS,
-            f"context {name!r}, edge {number}",
-        )
-        for number, edge in enumerate(rows_of(edges, "edges", f"context {name!r}"), 1)
+        as_row(edge, sizes, FORMS, f"{where}, edge {number}")
+        for number, edge in enumerate(rows_of(edges, "edges", where), 1)
     ]
     if are_triples is None:
         last = [edge[2] for edge in table if len(edge) == 3]
         are_triples = 2 * sum(map(_is_text, last)) > len(last)
+    weights: defaultdict[tuple[str, str], float] = defaultdict(float)
+    links: list[tuple[str, str, str, float]] = []
+    n_loops = 0
     for number, edge in enumerate(table, 1):
-        where = f"context {name!r}, edge {number}"
-        relation = ""
+        here, relation = f"{where}, edge {number}", ""
         if are_triples and len(edge) == 3:
-            relation = as_label(edge[1], where, "relation")
+            relation = as_label(edge[1], here, "relation")
             edge = (edge[0], edge[2])
-        one, other = as_label(edge[0], where), as_label(edge[1], where)
+        one, other = as_label(edge[0], here), as_label(edge[1], here)
         if one == other and not self_loops:
             n_loops += 1
             continue
-        weight = _weight(edge[2] if len(edge) > 2 else 1.0, where)
+        weight = _weight(edge[2] if len(edge) > 2 else 1.0, here)
         weights[one, other] += weight
         if not directed and one != other:
             weights[other, one] += weight
         links.append((one, other, relation, weight))
     if n_loops:
         warnings.warn(
-            f"context {name!r}: {n_loops} of {len(table)} edges link a label to "
+            f"{where}: {n_loops} of {len(table)} edges link a label to "
             "itself and are left out.",
             ContextWarning,
             stacklevel=3,
@@ -144,13 +293,13 @@ def count_annotations(rows: Iterable[Sequence[Any]], *, name: str) -> Counts:
     counts : csr_array of shape (labels, labels)
         Symmetric counts without a diagonal.
     """
-    pairs: dict[tuple[str, str], None] = {}
+    pairs: dict[tuple[str, str], float] = {}
     number = 0
     table = rows_of(rows, "annotations", f"context {name!r}")
     for number, row in enumerate(table, 1):
         where = f"context {name!r}, row {number}"
         item, label = as_row(row, (2,), "(item, label)", where)
-        pairs[as_label(item, where, "item"), as_label(label, where)] = None
+        pairs[as_label(item, where, "item"), as_label(label, where)] = 1.0
     if len(pairs) < number:
         warnings.warn(
             f"context {name!r}: {number - len(pairs)} of {number} rows repeat another "
@@ -160,14 +309,11 @@ def count_annotations(rows: Iterable[Sequence[Any]], *, name: str) -> Counts:
         )
     items = index_of(dict.fromkeys(item for item, _ in pairs))
     labels = index_of(dict.fromkeys(label for _, label in pairs))
-    incidence = _matrix(dict.fromkeys(pairs, 1.0), items, labels)
-    together = sp.coo_array(incidence.T @ incidence)
-    apart = together.coords[0] != together.coords[1]
-    counts = sp.csr_array(
-        (together.data[apart], tuple(axis[apart] for axis in together.coords)),
-        shape=together.shape,
-    )
-    return tuple(labels), counts
+    incidence = _matrix(pairs, items, labels)
+    together = sp.csr_array(incidence.T @ incidence)
+    together.setdiag(0.0)
+    together.eliminate_zeros()
+    return tuple(labels), together
 
 
 def count_text(

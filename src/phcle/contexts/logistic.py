@@ -2,6 +2,9 @@
 
 `LogisticTerm` computes it on a back end. The functions below it are the same term in
 plain NumPy and double precision: the reference, its floor, and held-out losses.
+
+The dense part sums over all pairs of labels and columns. A sample of the columns, drawn
+in proportion to their mass, gives an unbiased estimate.
 """
 
 from __future__ import annotations
@@ -16,45 +19,40 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.backends.dense import (
-    Columns,
-    DenseCurvature,
-    DensePart,
-    n_sampled_columns,
-)
+from phcle.arrays import AnyFloats
+from phcle.backends.dense import Columns, DenseCurvature, n_sampled_columns
 from phcle.backends.protocol import Array, Backend
-from phcle.backends.row_blocks import Block, pad_rows
-from phcle.contexts.relational.column_sampling import draw_columns
+from phcle.backends.row_blocks import Block
 from phcle.contexts.terms import (
     Curvature,
     Line,
     Local,
     Sample,
+    StartTarget,
     Term,
     View,
+    padded_blocks,
 )
-
-__all__ = [
-    "LogisticTerm",
-    "floor_on_device",
-    "relational_loss",
-    "saturated_floor",
-    "softplus",
-]
-
-Floats = npt.NDArray[np.floating[Any]]
 
 TILE = 4_000_000
 """Most numbers of W Cᵀ in memory at once: 32 MB."""
 
+
 ENTRIES = 100_000
 """Known entries computed at once, so that their vectors fit into the cache."""
 
+
 DEVICE_ENTRIES = 50_000_000
 """Known entries computed at once on a GPU, which takes 2 GB."""
+BELOW = 2.5
+"""Pairs without a count start this far below no association, x = −log k. At 2.5, their
+odds are a twelfth, so that the start already keeps unrelated labels apart."""
+SHUFFLED = 1_000_000
+"""Most columns that are put into a random order for a draw. A million take a tenth of a
+second, as long as a sampled sweep over them on a GPU."""
 
 
-class LogisticTerm(Term):
+class LogisticTerm(Term, View):
     """The term α Σ_c [ Q_yc softplus(x_yc) − D_yc x_yc ] with Q = D + rate · massᵀ.
 
     Parameters
@@ -71,23 +69,26 @@ class LogisticTerm(Term):
         Blocks of rows that are updated together.
     """
 
+    other: Array
+    weight: float
+    sample: Sample | None
+    gram: Array
+    trace: Any  # of the Gram matrix
+    columns: Columns
+
     def __init__(
         self,
         backend: Backend,
         counts: Any,
-        row_rate: Floats,
-        column_mass: Floats,
+        row_rate: AnyFloats,
+        column_mass: AnyFloats,
         blocks: Sequence[Block],
     ) -> None:
         self.backend = backend
         self.column_mass = column_mass
         self.mass = backend.asarray(column_mass)
         self.rates = [backend.asarray(row_rate[block.rows]) for block in blocks]
-        own = backend.processes.own_blocks(len(blocks))
-        self.padded = [
-            pad_rows(counts, block.rows, backend) if number in own else None
-            for number, block in enumerate(blocks)
-        ]
+        self.padded = padded_blocks(backend, counts, blocks)
 
     def on(self, backend: Backend) -> LogisticTerm:
         term = copy(self)
@@ -95,45 +96,25 @@ class LogisticTerm(Term):
         return term
 
     def at(
-        self,
-        other: Array,
-        weight: float,
-        *,
-        sample: Sample | None = None,
-    ) -> LogisticView:
+        self, other: Array, weight: float, *, sample: Sample | None = None
+    ) -> LogisticTerm:
         """Fix the other factor and the weight; the Gram matrix stays exact."""
-        return LogisticView(self, other, weight, sample)
-
-
-class LogisticView(View):
-    """The term with given other factor, for all blocks."""
-
-    trace: Any  # of the Gram matrix
-
-    def __init__(
-        self,
-        term: LogisticTerm,
-        other: Array,
-        weight: float,
-        sample: Sample | None,
-    ) -> None:
-        xp = term.backend.xp
-        self.term, self.other, self.weight = term, other, weight
-        self.sample = sample
-        self.total_mass = xp.sum(term.mass)
+        view, xp = copy(self), self.backend.xp
+        view.other, view.weight, view.sample = other, weight, sample
         # Σ_c mass_c z zᵀ, shared by all rows: B has rank one.
-        weighted = other * term.mass[:, None]
-        self.gram = xp.matmul(weighted.T, other)
-        self.trace = xp.sum(xp.linalg.diagonal(self.gram))
+        weighted = other * self.mass[:, None]
+        view.gram = xp.matmul(weighted.T, other)
+        view.trace = xp.sum(xp.linalg.diagonal(view.gram))
         if sample is None:
-            self.columns = term.backend.columns(other, term.mass)
-            return
-        self.columns = self._pick(*sample)
+            view.columns = self.backend.columns(other, self.mass)
+        else:
+            view.columns = view._pick(*sample)
+        return view
 
     @cached_property
-    def _probe(self) -> tuple[Array, Columns] | None:
+    def probe(self) -> tuple[Array, Columns] | None:
         """A sample of the columns for products with the curvature; None takes all."""
-        at, mass = None, self.term.column_mass
+        at, mass = None, self.column_mass
         if self.sample is not None:
             at, mass = self.sample
         n = n_sampled_columns(len(mass))
@@ -142,45 +123,37 @@ class LogisticView(View):
         # Any seed works, because the optimum does not depend on it.
         chosen, masses = draw_columns(mass, n, np.random.default_rng(0))
         columns = self._pick(chosen if at is None else at[chosen], masses)
-        return self.term.backend.indices(chosen), columns
+        return self.backend.indices(chosen), columns
 
-    def _pick(self, at: npt.NDArray[np.int64], mass: Floats) -> Columns:
-        backend = self.term.backend
-        other = backend.xp.take(self.other, backend.indices(at), axis=0)
-        return backend.columns(other, backend.asarray(mass))
-
-    def dense(self, y: Array) -> DensePart:
-        """The dense part at some rows."""
-        return self.term.backend.dense_part(y, self.columns)
-
-    def probed(self, dense: DensePart) -> DenseCurvature:
-        """The curvature of a dense part."""
-        return dense if self._probe is None else dense.curvature_at(*self._probe)
+    def _pick(self, at: npt.NDArray[np.int64], mass: AnyFloats) -> Columns:
+        other = self.backend.xp.take(self.other, self.backend.indices(at), axis=0)
+        return self.backend.columns(other, self.backend.asarray(mass))
 
     @cached_property
     def squares(self) -> Array:
         """Squared length of every row of the other factor: (columns,)."""
-        return self.term.backend.xp.sum(self.other * self.other, axis=1)
+        return self.backend.xp.sum(self.other * self.other, axis=1)
 
-    def local(self, block: int, y: Array, chosen: Array | None = None) -> LocalLogistic:
-        return LocalLogistic(self, block, y, chosen)
+    def local(
+        self, block: int, y: Array, chosen: Array | None = None
+    ) -> _LocalLogistic:
+        return _LocalLogistic(self, block, y, chosen)
 
 
-class LocalLogistic(Local):
+class _LocalLogistic(Local):
     """The term at some rows."""
 
     def __init__(
-        self, view: LogisticView, block: int, y: Array, chosen: Array | None
+        self, view: LogisticTerm, block: int, y: Array, chosen: Array | None
     ) -> None:
-        term, backend = view.term, view.term.backend
-        xp = backend.xp
+        backend, xp = view.backend, view.backend.xp
         self.view, self.xp = view, xp
-        rates, self.padded = term.rates[block], term.padded[block]
+        rates, self.padded = view.rates[block], view.padded[block]
         if chosen is not None:
             rates = rates[chosen]
             self.padded = None if self.padded is None else self.padded.take(chosen)
         self.rate = view.weight * rates  # (r,)
-        self.dense = view.dense(y)
+        self.dense = backend.dense_part(y, view.columns)
         self.value = self.rate * self.dense.value
         self.gradient = self.rate[:, None] * self.dense.gradient
         if self.padded is None:
@@ -204,7 +177,7 @@ class LocalLogistic(Local):
     def _near_dense(self) -> Array:
         """Curvature of the dense part at the known entries: (r, width)."""
         assert self.padded is not None
-        mass = self.view.term.mass[self.padded.columns]
+        mass = self.view.mass[self.padded.columns]
         known = self.rate[:, None] * mass * self.padded.known
         return known * self.near_sigmoid * (1 - self.near_sigmoid)
 
@@ -224,13 +197,14 @@ class LocalLogistic(Local):
             return spread
         squares = self.view.squares[self.padded.columns]
         near = self.xp.sum(self._near_dense * squares, axis=1)
-        trace = self.xp.clip(self.view.trace, min=_tiny(self.view.term.backend))
+        trace = self.xp.clip(self.view.trace, min=_tiny(self.view.backend))
         return self.xp.clip(spread - near / trace, min=0.0)
 
     @cached_property
     def _probed(self) -> DenseCurvature:
         """The curvature of the dense part."""
-        return self.view.probed(self.dense)
+        probe = self.view.probe
+        return self.dense if probe is None else self.dense.curvature_at(*probe)
 
     def product(self, z: Array, curvature: Curvature) -> Array:
         xp = self.xp
@@ -249,7 +223,7 @@ class LocalLogistic(Local):
         level = xp.mean(self._elsewhere)
         if self.padded is not None:
             # An approximation: known entries have the mean direction of the mass.
-            mass = xp.clip(self.view.total_mass, min=_tiny(self.view.term.backend))
+            mass = xp.clip(xp.sum(self.view.mass), min=_tiny(self.view.backend))
             level = level + xp.sum(self._near) / (self._near.shape[0] * mass)
         return level * self.view.gram
 
@@ -263,7 +237,7 @@ class LocalLogistic(Local):
 
 
 class _LogisticLine(Line):
-    def __init__(self, local: LocalLogistic, direction: Array) -> None:
+    def __init__(self, local: _LocalLogistic, direction: Array) -> None:
         self.local = local
         self.dense = local.dense.along(direction)
         if local.padded is not None:
@@ -275,7 +249,7 @@ class _LogisticLine(Line):
         if local.padded is None:
             return total
         x = local.near_x[chosen] + step[:, None] * self.near_slope[chosen]
-        softplus = local.view.term.backend.softplus(x)
+        softplus = local.view.backend.softplus(x)
         return total + xp.sum(local.weights[chosen] * (softplus - x), axis=1)
 
 
@@ -284,7 +258,61 @@ def _tiny(backend: Backend) -> float:
     return float(np.finfo(backend.dtype).tiny)
 
 
-def softplus(x: Floats) -> Floats:
+def log_ratio_target(
+    backend: Backend,
+    counts: Any,
+    row_rate: AnyFloats,
+    column_mass: AnyFloats,
+    negatives: float,
+    weight: float,
+) -> StartTarget:
+    """Make the start of a relational context: x is the log ratio of counts.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    counts : csr_array or StoredRows of shape (labels, columns)
+        Scaled counts.
+    row_rate : array of shape (labels,)
+        Rate of each row.
+    column_mass : array of shape (columns,)
+        Mass of each column.
+    negatives : float
+        k.
+    weight : float
+        Weight of the target.
+
+    Returns
+    -------
+    StartTarget
+        log(D / expected) where a count is known, −log(1 + k) − `BELOW` elsewhere.
+    """
+    low = np.log1p(negatives) + BELOW
+    tiny = float(np.finfo(backend.dtype).tiny)
+    found: Any
+    if isinstance(counts, sp.csr_array):
+        D = sp.coo_array(counts)
+        expected = row_rate[D.coords[0]] * column_mass[D.coords[1]]
+        ratio = np.log(D.data / np.maximum(expected, tiny)) + low
+        found = sp.csr_array((ratio, D.coords), shape=D.shape)
+    else:  # the counts are on the device
+        xp = backend.xp
+        rate, mass = backend.asarray(row_rate), backend.asarray(column_mass)
+        expected = xp.take(rate, counts.rows) * xp.take(mass, counts.columns)
+        ratio = xp.log(counts.values / xp.clip(expected, min=tiny)) + low
+        found = counts.with_values(ratio)
+    above, turned = backend.sparse(found), backend.sparse(backend.turned(found))
+    known = backend.asarray((row_rate > 0)[:, None])
+    below = backend.asarray(low * np.ones((counts.shape[1], 1)))
+    return StartTarget(
+        weight,
+        lambda V: backend.sparse_product(above, V) - known * (below.T @ V),
+        lambda W: backend.sparse_product(turned, W) - below * (known.T @ W),
+    )
+
+
+def softplus(x: AnyFloats) -> AnyFloats:
     """Compute log(1 + eˣ) without overflow.
 
     Parameters
@@ -301,7 +329,11 @@ def softplus(x: Floats) -> Floats:
 
 
 def relational_loss(
-    counts: sp.csr_array, row_rate: Floats, column_mass: Floats, W: Floats, C: Floats
+    counts: sp.csr_array,
+    row_rate: AnyFloats,
+    column_mass: AnyFloats,
+    W: AnyFloats,
+    C: AnyFloats,
 ) -> float:
     """Compute Σ_wc [ Q softplus(x) − D x ] in tiles.
 
@@ -338,7 +370,7 @@ def relational_loss(
 
 
 def saturated_floor(
-    counts: sp.csr_array, row_rate: Floats, column_mass: Floats
+    counts: sp.csr_array, row_rate: AnyFloats, column_mass: AnyFloats
 ) -> float:
     """Compute the loss of the best x for each pair: a lower bound for any model.
 
@@ -362,7 +394,7 @@ def saturated_floor(
 
 
 def floor_on_device(
-    backend: Backend, counts: Any, row_rate: Floats, column_mass: Floats
+    backend: Backend, counts: Any, row_rate: AnyFloats, column_mass: AnyFloats
 ) -> float:
     """Compute `saturated_floor` on a GPU, in double precision.
 
@@ -401,3 +433,82 @@ def _floor_of_pairs(xp: Any, D: Array, B: Array) -> float:
         return x * xp.log(xp.clip(x, min=float(np.finfo(np.float64).tiny)))
 
     return float(xp.sum(entropy(B + D) - entropy(D) - entropy(B)))
+
+
+def draw_columns(mass: AnyFloats, n: float, rng: np.random.Generator) -> Sample:
+    """Draw about `n` columns in proportion to their mass.
+
+    A column is in the sample with probability p = min(1, t · mass), where t makes the
+    p's sum to n. Its mass is divided by p. So the sum of mass times something over the
+    sample is an unbiased estimate of the sum over all columns, and a column with p = 1
+    adds no error. The draw is systematic (one random number and a random order), so the
+    size of the sample varies little. Among more than a million columns, it is
+    stratified instead; see `draw_strata`.
+
+    Parameters
+    ----------
+    mass : array of shape (columns,)
+        Mass of each column.
+    n : float
+        About how many columns to draw.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    tuple of two arrays
+        Positions of the drawn columns, and their masses divided by p.
+    """
+    if len(mass) > SHUFFLED:
+        return draw_strata(np.cumsum(mass), round(n), rng)
+    chance = _chances(mass, n)
+    order = rng.permutation(len(mass))
+    passed = np.cumsum(chance[order]) + rng.random()
+    is_in = np.empty(len(mass), dtype=bool)
+    is_in[order] = np.diff(np.floor(passed), prepend=0.0) > 0
+    at = np.flatnonzero(is_in)
+    return at, mass[at] / chance[at]
+
+
+def draw_strata(passed: AnyFloats, n: int, rng: np.random.Generator) -> Sample:
+    """Draw `n` times in proportion to mass, once in each of `n` shares of the total.
+
+    The order of the columns makes the shares, so that neighbours are not all drawn or
+    all left out. Estimates are unbiased here as well. It takes a few steps for each
+    drawn column and none for the others.
+
+    Parameters
+    ----------
+    passed : array of shape (columns,)
+        Cumulative mass.
+    n : int
+        How many to draw; one that is drawn twice counts twice and is listed once.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    tuple of two arrays
+        Positions of the drawn columns, and the masses that they stand for.
+    """
+    share = passed[-1] / n
+    there = (np.arange(n) + rng.random(n)) * share
+    drawn = np.searchsorted(passed, there, side="right")
+    # Rounding may carry the last one beyond the end.
+    last = np.searchsorted(passed, passed[-1])
+    at, times = np.unique(np.minimum(drawn, last), return_counts=True)
+    return at, times * share
+
+
+def _chances(mass: AnyFloats, n: float) -> AnyFloats:
+    """min(1, t · mass), with the t for which they sum to n (or all are 1)."""
+    certain = np.zeros(len(mass), dtype=bool)
+    while True:
+        rest = mass[~certain].sum()
+        left = n - np.count_nonzero(certain)
+        if left <= 0 or rest <= 0:
+            return certain.astype(np.float64)
+        chance = np.where(certain, 1.0, mass * (left / rest))
+        if (chance <= 1.0).all():
+            return chance
+        certain = chance >= 1.0

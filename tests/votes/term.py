@@ -4,35 +4,20 @@ from __future__ import annotations
 
 from copy import copy
 
-from phcle.backends.row_blocks import pad_rows
-from phcle.contexts.terms import Line, Local, Term, View
+from phcle.contexts.terms import Line, Local, Term, View, padded_blocks
 
 
-class VotesTerm(Term):
-    """The votes in blocks of rows."""
+class VotesTerm(Term, View):
+    """The votes in blocks of rows; `at` fixes the other factor and the weight."""
 
     def __init__(self, backend, votes, blocks):
         self.backend = backend
-        own = backend.processes.own_blocks(len(blocks))
-        self.padded = [
-            pad_rows(votes, block.rows, backend) if number in own else None
-            for number, block in enumerate(blocks)
-        ]
-
-    def on(self, backend):
-        term = copy(self)
-        term.backend = backend
-        return term
+        self.padded = padded_blocks(backend, votes, blocks)
 
     def at(self, other, weight, *, sample=None):
-        return VotesView(self, other, weight)
-
-
-class VotesView(View):
-    """The term with the other factor and the weight."""
-
-    def __init__(self, term, other, weight):
-        self.term, self.other, self.weight = term, other, weight
+        view = copy(self)
+        view.other, view.weight = other, weight
+        return view
 
     def local(self, block, y, chosen=None):
         return LocalVotes(self, block, y, chosen)
@@ -42,7 +27,7 @@ class LocalVotes(Local):
     """The term at the rows y: value, gradient and curvature."""
 
     def __init__(self, view, block, y, chosen):
-        backend, padded = view.term.backend, view.term.padded[block]
+        backend, padded = view.backend, view.padded[block]
         self.view, self.xp, self.padded = view, backend.xp, padded
         self.value, self.gradient = 0.0 * y[:, 0], 0.0 * y
         if padded is None:
@@ -88,5 +73,5 @@ class VotesLine(Line):
         if local.padded is None:
             return 0.0 * step
         x = local.x[chosen] + step[:, None] * self.slope[chosen]
-        softplus = local.view.term.backend.softplus(-local.signs[chosen] * x)
+        softplus = local.view.backend.softplus(-local.signs[chosen] * x)
         return local.xp.sum(local.weights[chosen] * softplus, axis=1)
