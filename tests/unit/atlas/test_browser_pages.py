@@ -456,7 +456,7 @@ def test_every_part_can_be_used_by_all_and_fits_its_window(open_page, size):
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
             for scheme in ("light", "dark") if width < 500 else ("light",):
                 page.emulate_media(color_scheme=scheme)
-                # A phone shows all barriers; other colours show the rest.
+                # A phone shows all barriers and what must scroll; colours the rest.
                 is_whole = scheme == "light" and width < 500
                 rules = {} if is_whole else {"runOnly": ["color-contrast"]}
                 answer = axe.Axe().run(page, options=rules).response

@@ -1,4 +1,4 @@
-"""Tables of the paper and of studies as Markdown, CSV and JSON."""
+"""Tables as Markdown, CSV and JSON: the paper's in its layout, studies by columns."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from phcle.files import csv_lines, write_whole
+
+__all__ = ["as_csv", "as_markdown", "write_table"]
 
 Table = dict[str, Any]
 
@@ -20,20 +22,16 @@ WORDS = {
 }
 
 
-def write_table(table: Table, stem: Path) -> list[Path]:
+def write_table(table: Table, stem: Path) -> None:
     """Write `stem` with the endings .md, .csv and .json."""
     texts = {
         ".md": as_markdown(table),
         ".csv": as_csv(table),
         ".json": json.dumps(table, indent=2) + "\n",
     }
-    paths = []
     for ending, text in texts.items():
-        path = stem.with_name(stem.name + ending)
-        with write_whole(path) as temporary:
+        with write_whole(stem.with_name(stem.name + ending)) as temporary:
             temporary.write_text(text, encoding="utf-8")
-        paths.append(path)
-    return paths
 
 
 def as_csv(table: Table) -> str:
@@ -47,12 +45,17 @@ def as_csv(table: Table) -> str:
 def as_markdown(table: Table) -> str:
     """A table as a page of Markdown.
 
-    It has `title`, `rows` (a list of dictionaries) and `caveats`. A study also has
+    It has `title`, `rows` (a list of dictionaries), `caveats` and, in studies,
     `columns`: for each key of the rows a tuple of its title, a format, and the key of a
-    standard error to print beside it; only the title is required. Optional: `lead`
-    (lines before the table), `figures`, `findings`, and `command` with `version`.
+    standard error to print beside it. `lead` stands before the table, `figures` and
+    `findings` behind it, `command` and `version` at the end.
     """
-    lines = [f"# {table['title']}", "", *_body(table), "", "Caveats:", ""]
+    if "columns" in table:
+        body = _columns(table)
+    else:
+        is_table1 = table["table"] == "table1"
+        body = _statistics(table) if is_table1 else _accuracies(table)
+    lines = [f"# {table['title']}", "", *body, "", "Caveats:", ""]
     lines += [f"- {caveat}" for caveat in table["caveats"]]
     if table.get("command"):
         lines += ["", f"Made by phcle {table['version']}: `{table['command']}`"]
@@ -65,15 +68,8 @@ def markdown_grid(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[
     return ["| " + " | ".join(line) + " |" for line in lines]
 
 
-def _body(table: Table) -> list[str]:
-    """What was measured: in the columns that a study lists, or as the paper has it."""
-    if "columns" in table:
-        return _of_columns(table)
-    return _statistics(table) if table["table"] == "table1" else _accuracies(table)
-
-
-def _of_columns(table: Table) -> list[str]:
-    """The columns of a study, its figures, and what was found."""
+def _columns(table: Table) -> list[str]:
+    """What was measured, the figures, and what was found."""
     columns = table["columns"]
     rows = [
         [_cell(row, key, *columns[key]) for key in columns] for row in table["rows"]
