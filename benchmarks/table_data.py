@@ -17,7 +17,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -47,6 +47,10 @@ LAD_SENSES = {
     "van": "n04520170",  # on the road, not on rails
     "switch": "",  # joins networks; WordNet's turns on the light
 }
+
+PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]*", re.I)
+FEWEST_FACETS, FEWEST_PACKAGES = 5, 10
+"""Facets that a package of Debian must have, and packages that a tag must have."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,22 @@ def load_pantheria(folder: Path) -> PatchyTable:
         for name, log in zip(traits, positive, strict=True)
     )
     return PatchyTable(tuple(traits.index), tuple(fields), values, edges_of(chains))
+
+
+def load_grambank(folder: Path) -> PatchyTable:
+    """Yes-or-no features of languages below their lineage."""
+    features = pd.read_csv(folder / "features.csv", index_col="language_id")
+    lineage = pd.read_csv(folder / "languages.csv", index_col="language_id")["lineage"]
+    chains = [
+        [label, *reversed([x.strip() for x in str(own).split(",") if x.strip()])]
+        for label, own in lineage.dropna().items()
+    ]
+    return PatchyTable(
+        tuple(features.index),
+        tuple(Field(x, "truth") for x in features),
+        features.to_numpy(float),
+        edges_of(chains),
+    )
 
 
 def edges_of(chains: list[list[str]]) -> tuple[tuple[str, str], ...]:
@@ -314,6 +334,112 @@ def noun_table(name: str, data: Path) -> PatchyTable:
         tuple(map(Field, described.columns)),
         np.asarray(described.values)[rows],
         tuple(nouns.edges(found)),
+    )
+
+
+@dataclass(frozen=True)
+class Package:
+    """What an index of Debian says about one package."""
+
+    name: str
+    source: str
+    section: str
+    tags: frozenset[str]
+    needs: tuple[str, ...]  # packages that it depends on or recommends
+    summary: str
+
+    @cached_property
+    def facets(self) -> frozenset[str]:
+        """Facets of which it has a tag; of these it is taken to have all tags."""
+        return frozenset(x.partition("::")[0] for x in self.tags)
+
+
+@dataclass(frozen=True, eq=False)
+class DebianPackages:
+    """Packages as labels, those that most others need first."""
+
+    packages: Mapping[str, Package]
+
+    def descriptions(self) -> dict[str, str]:
+        """Name and summary of each package."""
+        return {x.name: f"{x.name}: {x.summary}" for x in self.packages.values()}
+
+    def tag_table(self) -> PatchyTable:
+        """Tags, a field for each facet; a facet of which nothing is said is unknown."""
+        own = list(self.packages.values())
+        counts = Counter(tag for x in own for tag in x.tags)
+        tags = sorted(x for x, n in counts.items() if n >= FEWEST_PACKAGES)
+        facets = dict.fromkeys(x.partition("::")[0] for x in tags)
+        fields = tuple(
+            Field(x, "tags", tuple(y for y in tags if y.startswith(f"{x}::")))
+            for x in facets
+        )
+        values = [
+            [
+                float(tag in x.tags) if field.title in x.facets else math.nan
+                for field in fields
+                for tag in field.values
+            ]
+            for x in own
+        ]
+        chains = [[x.name, f"section {x.section}", "packages"] for x in own]
+        return PatchyTable(
+            tuple(self.packages), fields, np.array(values), edges_of(chains)
+        )
+
+
+def load_debian(path: str | Path, *, most: int = 2000) -> DebianPackages:
+    """The packages of an index (`apt-cache dumpavail`) that are well tagged.
+
+    Of the packages of one source only the one that most others need is kept: siblings
+    have the same tags, and would make any completion look good.
+    """
+    known: dict[str, Package] = {}
+    for text in Path(path).read_text("utf-8").split("\n\n"):
+        if package := parse_package(text):
+            # A security update has no tags of its own; those of the release hold.
+            earlier = known.get(package.name, package)
+            known[package.name] = replace(package, tags=package.tags | earlier.tags)
+    needed = Counter(need for x in known.values() for need in x.needs)
+
+    def rank(package: Package) -> tuple[int, int, str]:
+        return (-needed[package.name], -len(package.tags), package.name)
+
+    best: dict[str, Package] = {}
+    for package in sorted(known.values(), key=rank):
+        if len(package.facets) >= FEWEST_FACETS:
+            best.setdefault(package.source, package)
+    return DebianPackages({x.name: x for x in list(best.values())[:most]})
+
+
+def parse_package(stanza: str) -> Package | None:
+    """A package from its lines; None where it lacks a name, section or summary."""
+    fields: dict[str, str] = {}
+    field = ""
+    for line in stanza.splitlines():
+        if line.startswith((" ", "\t")):
+            fields[field] += f"\n{line.strip()}"
+        else:
+            field, _, value = line.partition(":")
+            fields[field] = value.strip()
+    name, section = fields.get("Package"), fields.get("Section")
+    summary = fields.get("Description", fields.get("Description-en", ""))
+    summary = summary.partition("\n")[0].strip()
+    if not (name and section and summary):
+        return None
+    tags = {tag.strip() for tag in fields.get("Tag", "").split(",")}
+    clauses = ",".join(
+        fields.get(x, "") for x in ("Pre-Depends", "Depends", "Recommends")
+    )
+    needs = [PACKAGE.match(x.strip()) for x in clauses.split(",")]
+    return Package(
+        name,
+        fields.get("Source", name).split()[0],
+        section.rpartition("/")[2],  # "contrib/games" is games too
+        # Tags of the facet "special" are about tagging itself.
+        frozenset(x for x in tags if "::" in x and not x.startswith("special::")),
+        tuple(dict.fromkeys(x[0] for x in needs if x)),  # the first of alternatives
+        summary,
     )
 
 

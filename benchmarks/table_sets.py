@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.util
 import json
 import sqlite3
+import subprocess
 import tarfile
+import tempfile
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import zip_longest
@@ -101,6 +103,17 @@ def pantheria(data: Path) -> Table:
     return from_patchy("pantheria", load_pantheria(data / "pantheria"))
 
 
+def grambank(data: Path) -> Table:
+    """Grammar of languages, with their places."""
+    from table_data import load_grambank
+
+    folder = data / "grambank"
+    frame = pd.read_csv(folder / "languages.csv", index_col="language_id")
+    places = frame[["latitude", "longitude"]].dropna().T.to_dict("list")
+    links = {"places": ("places", places)}
+    return from_patchy("grambank", load_grambank(folder), links=links)
+
+
 def sigtyp(data: Path) -> Table:
     """Features of languages; those for development lose as many as the test does."""
     from table_data import FILES, _languages, load_sigtyp
@@ -117,6 +130,19 @@ def nouns(name: str, data: Path) -> Table:
     from table_data import noun_table
 
     return from_patchy(name.lower(), noun_table(name, data))
+
+
+def debian(data: Path) -> Table:
+    """Facets of a thousand packages, from the index of a machine with Debian."""
+    from table_data import load_debian
+
+    with tempfile.NamedTemporaryFile() as index:
+        subprocess.run(["apt-cache", "dumpavail"], check=True, stdout=index)
+        found = load_debian(index.name, most=1000)
+    needs = [(y, x.name) for x in found.packages.values() for y in x.needs]
+    words = found.descriptions()
+    links = {"depends": ("items", needs), "words": ("texts", words)}
+    return from_patchy("debian", found.tag_table(), links=links)
 
 
 def shop(data: Path, whole: bool = True) -> Table:
@@ -282,7 +308,7 @@ MADE_UP = {  # labels, columns, seed, amounts with zeros, categories
     "large": (20_000, 12, 4, 2, 2),
 }
 
-OWN = (pantheria, sigtyp, shop, elements, countries)
+OWN = (pantheria, grambank, sigtyp, shop, debian, elements, countries)
 
 TABLES: dict[str, Loader] = {
     **{x: partial(small, x) for x in ("foods", "games", "elton", "nonlinear")},

@@ -177,7 +177,7 @@ def phcle_surprise(table: Table) -> np.ndarray:
 METHODS = {"phcle": phcle, **RIVALS}
 if importlib.util.find_spec("tabpfn") is None:
     del METHODS["TabPFN"]
-PARTIAL = ("TabPFN",)  # methods of some columns
+PARTIAL = ("TabPFN", "quantiles")  # methods of some columns, or of intervals alone
 
 
 def scored(table: Table, shown: Table, hidden: np.ndarray, guess: Guess) -> dict:
@@ -322,7 +322,7 @@ def report_trust(lines: list[dict]) -> None:
     """
     sums: dict[tuple, list] = defaultdict(lambda: [np.zeros(3), np.zeros((10, 3))])
     for line in lines:
-        if line["method"] == "phcle" and "columns" in line:
+        if line["method"] in ("phcle", "quantiles") and "columns" in line:
             kinds = {x[0] for x in line["columns"].values()}
             for name in (line["table"], "all tags" if TAG in kinds else "all tables"):
                 own = sums[name, line["regime"], line["method"]]
