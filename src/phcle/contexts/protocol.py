@@ -652,7 +652,7 @@ class Context(ABC):
         Returns
         -------
         array of int of shape (columns,)
-            `HAS`, `LACKS`, `HIGH`, `LOW` or `UNKNOWN` of `phcle.contexts.reasons`.
+            `HAS`, `LACKS`, `HIGH`, `LOW` or `UNKNOWN` of `phcle.contexts.protocol`.
             `pull` is 0 in columns where the label is unknown.
         """
 
