@@ -143,7 +143,6 @@ def measure(file: Path, n_requests: int, seconds: float) -> dict[str, Any]:
     found: dict[str, Any] = {"labels": len(labels), "gflops": yardstick()}
     with served(file) as (place, pid):
         found["map_s"] = seconds_until(place, "/api/map")
-        found["map_peak_mb"] = used(pid)["peak_mb"]
         ask_all(place, list(requests_of(labels, 42, 1)), 1, seconds)
         for clients in CLIENTS:
             asked, before = list(requests_of(labels, n_requests, clients)), used(pid)

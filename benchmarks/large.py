@@ -35,12 +35,13 @@ from problems import random_tree_context, tree_contexts
 from phcle import PHCLE, RelationalContext
 from phcle.backends.protocol import choose_backend
 from phcle.contexts.alignment import align
-from phcle.contexts.base.context import Context
-from phcle.contexts.name_arrays import NameArray
+from phcle.contexts.labels import NameArray
+from phcle.contexts.protocol import Context
 from phcle.contexts.terms import Penalties
 from phcle.errors import ConvergenceWarning
-from phcle.model.problem import DeviceProblem, pose, values_and_gradient
-from phcle.model.sweep import MajoriseSolver
+from phcle.model.fit import Solver
+from phcle.model.problem import DeviceProblem, pose
+from phcle.model.rows import Rows
 
 BRANCHING = 4
 """Branches that one of the next level joins, on average."""
@@ -249,9 +250,9 @@ def exact_gap(model: PHCLE, contexts: list[Context], device: str) -> float:
     there = DeviceProblem(backend, problem)
     W = backend.asarray(embedding.vectors)
     factors = [backend.asarray(context.factor) for context in embedding.contexts]
-    views = there.labels.views(factors, model.weights_)
-    values, _ = values_and_gradient(backend, W, views, there.labels.blocks)
-    terms = MajoriseSolver(there, tol=1.0).terms(
+    views = there.views(factors, model.weights_)
+    values = Rows(backend, views, penalties.ridge, there.blocks).values(W)
+    terms = Solver(there, tol=1.0).terms(
         values, model.weights_, there.penalties(W, factors)
     )
     return terms["gap"]

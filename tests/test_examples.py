@@ -70,6 +70,19 @@ def test_output_that_differs_from_the_page_is_refused():
             compare(block, other)
 
 
+def test_numbers_of_an_output_may_vary_where_a_comment_says_so(tmp_path):
+    page, text = (
+        tmp_path / "page.md",
+        "```python\nprint('{0}')\n```\n\n{1}```text\n3 of 4\n```\n",
+    )
+    page.write_text(text.format("1 of 9", "<!-- numbers vary -->\n\n"))
+    run_and_report(page, write=False)
+    for printed, comment in (("1 of 9", ""), ("1 in 9", "<!-- numbers vary -->\n\n")):
+        page.write_text(text.format(printed, comment))
+        with pytest.raises(ExampleError, match="output differs"):
+            run_and_report(page, write=False)
+
+
 def test_an_output_that_differs_can_be_written_to_the_page(tmp_path):
     page, text = (
         tmp_path / "page.md",

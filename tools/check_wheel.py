@@ -23,6 +23,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+DIST = ROOT / "dist"
 OLDEST = 11  # Python 3.11
 NEEDED_BY_TESTS = (
     *("src/", "paper/", "tests/", "tools/", "docs/", "benchmarks/", "examples/"),
@@ -124,15 +125,14 @@ def main() -> None:
     """Check this environment, or what lies in dist/."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--here", action="store_true", help="only this environment")
-    parser.add_argument("--dist", type=Path, default=ROOT / "dist")
     given = parser.parse_args()
     if given.here:
         check_start()
         return
     patterns = ("phcle-*.whl", "phcle-*.tar.gz", "phcle_paper-*.whl")
-    found = [list(given.dist.resolve().glob(pattern)) for pattern in patterns]
+    found = [list(DIST.glob(pattern)) for pattern in patterns]
     if any(len(files) != 1 for files in found):
-        sys.exit(f"{given.dist}: must hold one each of {patterns}; run `make dist`.")
+        sys.exit(f"{DIST}: must hold one each of {patterns}; run `make dist`.")
     (wheel,), (sdist,), (paper,) = found
     for file in (wheel, sdist, paper):
         print(f"{file.name}: {file.stat().st_size / 1e6:.2f} MB")

@@ -6,9 +6,11 @@ The `python` and `sh` blocks of a page run in order, in one temporary folder. Th
 blocks of a page share their variables. A `text` block directly after a block is its
 expected output: numbers may differ by 2 % or 0.02, and `...` matches anything.
 
-A comment that readers do not see marks a block that cannot run everywhere:
+Comments that readers do not see mark a block that cannot run everywhere, and an output
+whose numbers may change:
 
     <!-- not run: needs a GPU -->
+    <!-- numbers vary -->
 
 `--write` puts the real output into the page wherever it
 differs, so look at the difference before you commit it.
@@ -37,7 +39,7 @@ SHOWN = ("text", "csv", "toml", "json", "makefile")
 SECONDS = 240  # time limit of one shell block
 
 FENCE = re.compile(
-    r"(?:^<!-- not run: (?P<reason>[^>]+?) -->\n+)?"
+    r"(?:^<!-- (?:not run: (?P<reason>[^>]+?)|(?P<vary>numbers vary)) -->\n+)?"
     r"^(?P<mark>```+)(?P<language>[^\n`]*)\n(?P<body>.*?)^(?P=mark)$",
     re.M | re.S,
 )
@@ -58,16 +60,12 @@ class Block:
     body: str
     reason: str | None = None  # why the block does not run
     printed: str | None = None  # the expected output
+    vary: bool = False  # whether any numbers will do in the output
 
     @property
     def place(self) -> str:
         """Page and line, in the form that editors open."""
         return f"{self.page.name}:{self.line}"
-
-    @property
-    def runs(self) -> bool:
-        """Whether the block runs by default."""
-        return self.language in RUN and self.reason is None
 
 
 def blocks_of(page: Path) -> list[Block]:
@@ -83,7 +81,8 @@ def blocks_of(page: Path) -> list[Block]:
             continue
         line = text.count("\n", 0, match.start("mark")) + 1
         if language == "text" and follows and found and found[-1].language in RUN:
-            found[-1] = replace(found[-1], printed=match["body"])
+            vary = match["vary"] is not None
+            found[-1] = replace(found[-1], printed=match["body"], vary=vary)
             continue
         if language not in (*RUN, *SHOWN):
             raise ExampleError(
@@ -96,7 +95,7 @@ def blocks_of(page: Path) -> list[Block]:
 
 def compare(block: Block, printed: str) -> None:
     """Raise if the output differs from the page by more than rounding."""
-    if not _agree(block.printed or "", printed):
+    if not _agree(block.printed or "", printed, block.vary):
         raise ExampleError(
             f"{block.place}: the output differs from the page.\n"
             f"--- page\n{block.printed}\n--- output\n{printed}"
@@ -115,7 +114,7 @@ def run_page(
     (folder / EXAMPLES.name).symlink_to(EXAMPLES)
     with contextlib.chdir(folder):
         for block in blocks_of(page):
-            if not block.runs:
+            if block.language not in RUN or block.reason is not None:
                 continue
             began = time.perf_counter()
             if block.language == "python":
@@ -141,7 +140,7 @@ def write_outputs(page: Path, printed: list[tuple[Block, str]]) -> None:
     page.write_text(text, encoding="utf-8")
 
 
-def _agree(expected: str, got: str) -> bool:
+def _agree(expected: str, got: str, vary: bool = False) -> bool:
     """Whether an output is the expected one up to rounding, `...` being anything."""
     pattern = ""
     wanted: list[str] = []
@@ -156,7 +155,7 @@ def _agree(expected: str, got: str) -> bool:
             pattern += f"({NUMBER.pattern})".join(map(re.escape, parts))
     match = re.fullmatch(pattern, got.strip())
     return match is not None and all(
-        _close(a, b) for a, b in zip(wanted, match.groups(), strict=True)
+        vary or _close(a, b) for a, b in zip(wanted, match.groups(), strict=True)
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -11,54 +12,43 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import Matched, align, match_contexts
-from phcle.contexts.base.context import Context
+from phcle.contexts.protocol import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import (
     ContextError,
     ConvergenceWarning,
+    FileError,
     NumericalError,
     OptionError,
     PhcleError,
+    did_you_mean,
     some,
 )
 from phcle.files.atomic import only_writer
-from phcle.files.reading import naming
-from phcle.model.checkpoint import (
-    Checkpoint,
-    library_versions,
-    read_choice,
-    without_times,
-)
+from phcle.model.checkpoint import Checkpoint, library_versions, read_choice
+from phcle.model.choose import SettingChoice
 from phcle.model.column_samples import samples_for
+from phcle.model.fit import Solver
 from phcle.model.foldin import fold_in
 from phcle.model.folds import out_of_fold
 from phcle.model.label_solve import solve_labels, solves_sample
 from phcle.model.paper import PaperSolver
-from phcle.model.problem import DeviceProblem, Problem, State
-from phcle.model.setting_choice import SettingChoice
+from phcle.model.problem import DeviceProblem, State
 from phcle.model.settings import Chosen
 from phcle.model.start import spread_ones, start_factors
-from phcle.model.sweep import (
-    MajoriseSolver,
-    SweepSolver,
-    refuse_broken_algebra,
-    run,
-)
-from phcle.model.warm_factors import serves_as_start, warm_factors
-from phcle.model.warm_start import WarmStart
+from phcle.model.trials import backend_of
+from phcle.model.warm import earlier_embedding, warm_factors
 from phcle.model.weights import nie_weights
-from phcle.options import check_options
+from phcle.options import DEFAULTS, OPTIONS, check_options, parameters_text
 from phcle.progress import counted_progress, fit_progress, staged_progress
-from phcle.sklearn_mixin import EstimatorOptions, documents_options
-from phcle.tables.files import ReadContexts, SourceFile
+from phcle.tables.files import ReadContexts
 from phcle.tables.matching import LabelMatch, warn_of_match
 
 
-@documents_options
-class PHCLE(EstimatorOptions):
+class PHCLE(BaseEstimator):  # type: ignore[misc]
     """Label embedding from partial heterogeneous contexts.
 
     Most fits need none of the options. Try those under Parameters first; the others are
@@ -107,6 +97,33 @@ class PHCLE(EstimatorOptions):
     chosen_: Chosen
     match_: LabelMatch
 
+    def __init__(self, **options: Any) -> None:
+        for name in options:
+            if name not in DEFAULTS:
+                raise TypeError(
+                    f"PHCLE() got an unexpected keyword argument {name!r}."
+                    f"{did_you_mean(name, DEFAULTS)}"
+                )
+        for name, value in {**DEFAULTS, **options}.items():
+            setattr(self, name, value)
+
+    def set_params(self, **options: Any) -> Self:
+        """Change options by name.
+
+        Parameters
+        ----------
+        **options : object
+            New values, which are checked.
+
+        Returns
+        -------
+        PHCLE
+            The estimator itself.
+        """
+        check_options(options)
+        super().set_params(**options)
+        return self
+
     def fit(
         self,
         contexts: Context | Iterable[Context],
@@ -141,7 +158,8 @@ class PHCLE(EstimatorOptions):
             `phcle.read_contexts` returned have been matched when they were read.
         warm_start : LabelEmbedding, str or Path, optional
             An earlier embedding of similar data, or its file, to start from. Settings
-            are taken from it unless the data changed a lot.
+            are taken from it if it has the same contexts and options, and most of the
+            labels.
         choose_again : bool
             With `warm_start`: choose settings anew.
         on_step : callable, optional
@@ -169,63 +187,68 @@ class PHCLE(EstimatorOptions):
         >>> PHCLE(dim=2).fit(RelationalContext.from_edges(edges)).embedding_.labels
         ('cat', 'dog', 'wolf', 'lion')
         """
-        check_options(self.get_params())
+        options = self._options
         own_readers = _checked_readers(readers)
         if resume and checkpoint is None:
             raise OptionError("resume needs a checkpoint to go on from.")
+        if choose_again and warm_start is None:
+            raise OptionError(
+                "choose_again needs warm_start; other fits always choose."
+            )
         given = self._matched(contexts, labels, names, synonyms)
         self.match_ = given.match
         aligned = align(
             given.contexts, labels=given.labels, complete_only=self.complete_only
         )
         path = None if checkpoint is None else Path(checkpoint)
-        settings = SettingChoice(self.get_params(), self._backend)
-        warm = None
+        choice, earlier = SettingChoice(options), None
         if warm_start is not None:
-            warm = WarmStart.of(warm_start, aligned, self.init, anew=choose_again)
-        elif choose_again:
-            raise OptionError(
-                "choose_again needs warm_start; other fits always choose."
-            )
+            earlier = earlier_embedding(warm_start, aligned, self.init)
         if path is not None and resume:
-            with naming(path, "is not a whole checkpoint", Exception):
-                problem, self.chosen_ = settings.resumed(aligned, read_choice(path))
+            problem, self.chosen_ = choice.posed(aligned, read_choice(path))
         else:
-            problem, self.chosen_ = settings.chosen(aligned, warm)
-        backend = self._backend(problem)
-        is_writer = backend.processes.rank == 0
+            problem, self.chosen_ = choice.chosen(aligned, earlier, anew=choose_again)
+        backend = backend_of(options, problem)
+        locked = path if backend.processes.rank == 0 else None
         # Every sweep checks for overflow and names the context that caused it.
         with (
-            only_writer(path) if path is not None and is_writer else nullcontext(),
+            nullcontext() if locked is None else only_writer(locked),
             backend.limited_threads(),
             np.errstate(over="ignore", invalid="ignore"),
         ):
-            kept = (
-                None
-                if path is None
-                else Checkpoint.of_fit(
-                    path,
-                    problem,
-                    self.get_params(),
-                    self.chosen_.to_dict(),
-                    every=checkpoint_every,
-                    is_writer=is_writer,
-                    resume=resume,
+            if path is not None and path.exists() and not resume:
+                raise FileError(
+                    f"{path}: there is a checkpoint already; resume it (resume=True, "
+                    "--resume), or give another file."
                 )
-            )
-            weights = settings.weights(problem, self.chosen_)
-            solver = self._solver(DeviceProblem(backend, problem))
+            device, kept = DeviceProblem(backend, problem), None
+            if path is not None:
+                kept = Checkpoint(path, device, options, self.chosen_, checkpoint_every)
+            solver = self._solver(device)
             if kept is not None and resume:
-                state = _resumed(solver, kept)
+                found = kept.read()
+                start, weights = [found.W, *found.factors], found.weights
+                state = replace(solver.begin(start, weights), history=found.history)
             else:
-                state = self._started(solver, weights, warm)
+                weights = choice.weights(problem, self.chosen_.shares)
+                state = self._started(solver, weights, earlier)
             files = contexts.sources if isinstance(contexts, ReadContexts) else ()
-            keep = partial(self._keep, solver, names=given.names, files=files)
-            state = self._swept(solver, state, kept, on_step, keep)
+            origin = {
+                "run": self._how_it_ran(solver),
+                "files": [file.to_dict() for file in files],
+                "chosen": self.chosen_.to_dict(),
+            }
+            keep = partial(self._keep, solver, names=given.names, origin=origin)
+            state = self._learned(solver, state, kept, on_step, keep)
             # "ones" is solved in one dimension, but the embedding has more.
             if self.completion != "none" and self.init != "ones":
-                self._complete(solver.device, state.weights, own_readers)
+                self._complete(device, state.weights, own_readers)
         return self
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        """All options, checked, with NumPy's numbers as Python's."""
+        return check_options({name: getattr(self, name) for name in DEFAULTS})
 
     def _matched(
         self,
@@ -252,51 +275,61 @@ class PHCLE(EstimatorOptions):
         return found
 
     def _started(
-        self, solver: SweepSolver, weights: Mapping[str, float], warm: WarmStart | None
+        self,
+        solver: Solver,
+        weights: Mapping[str, float],
+        earlier: LabelEmbedding | None,
     ) -> State:
         """The state before the first sweep."""
         backend, problem = solver.device.backend, solver.device.problem
-        _refuse_uninformed(problem, weights)
-        rng = np.random.default_rng(self.random_state)
+        unknown = problem.uninformed(weights)
+        if unknown:  # their vectors would be zero, and their neighbours arbitrary
+            raise ContextError(
+                f"nothing tells {some(unknown)} from other labels: they are known only "
+                "to contexts of weight 0, or in columns whose values are all equal; "
+                "leave them out (labels=, --labels), or describe them in another "
+                "context."
+            )
+        start, rng = None, np.random.default_rng(self._options["random_state"])
         with counted_progress("finding a start", enabled=self.verbose):
-            if warm is not None and serves_as_start(warm.embedding, problem):
-                start = warm_factors(warm.embedding, problem, weights, rng, backend)
-            else:
+            if earlier is not None:
+                start = warm_factors(earlier, problem, weights, rng, backend)
+            if start is None:
                 start = start_factors(problem, weights, self.init, rng, backend=backend)
-        return solver.init(start, weights)
+        return solver.begin(start, weights)
 
-    def _swept(
+    def _learned(
         self,
-        solver: SweepSolver,
+        solver: Solver,
         state: State,
         checkpoint: Checkpoint | None,
         on_step: Callable[[State], None] | None,
         keep: Callable[[State], None],
     ) -> State:
         """Sweep to the end, and keep the result; also if the fit is stopped."""
-        backend = solver.device.backend
+        is_alone = solver.device.backend.processes.size == 1
+
+        def note(new: State) -> None:
+            nonlocal state
+            state = new
+            if checkpoint is not None:
+                checkpoint.write(new)
+            show(new)
+            if on_step is not None:
+                on_step(new)
+
         try:
             with fit_progress(
                 enabled=self.verbose, max_iter=self.max_iter, tol=self.tol
             ) as show:
-
-                def remember(new: State) -> None:
-                    nonlocal state
-                    state = new
-                    show(new)
-                    if checkpoint is not None:
-                        checkpoint.maybe_write(new, backend.to_numpy)
-                    if on_step is not None:
-                        on_step(new)
-
-                state = run(solver, state, max_iter=self.max_iter, on_step=remember)
+                state = solver.learn(state, max_iter=self.max_iter, on_step=note)
             if checkpoint is not None:
-                checkpoint.write(state, backend.to_numpy)
+                checkpoint.write(state, now=True)
         except (KeyboardInterrupt, NumericalError):
             if checkpoint is not None and state.history:
-                checkpoint.write(state, backend.to_numpy)
+                checkpoint.write(state, now=True)
             # The last solve needs all processes, and the others may be gone.
-            if state.history and backend.processes.size == 1:
+            if state.history and is_alone:
                 keep(state)
             raise
         remedy = ""
@@ -336,7 +369,7 @@ class PHCLE(EstimatorOptions):
         LabelEmbedding
             The new labels alone.
         """
-        if not self.__sklearn_is_fitted__():
+        if not hasattr(self, "embedding_"):
             raise PhcleError("transform needs a fit first: call fit(contexts).")
         return fold_in(
             self.embedding_,
@@ -347,77 +380,51 @@ class PHCLE(EstimatorOptions):
             dtype=self.dtype,
         )
 
-    def _backend(self, problem: Problem) -> Backend:
-        return choose_backend(
-            self.backend,
-            self.device,
-            self.dtype,
-            precision=self.precision,
-            n_pairs=problem.n_pairs,
-        )
-
-    def _solver(self, device: DeviceProblem) -> SweepSolver:
+    def _solver(self, device: DeviceProblem) -> Solver:
         reweigh = None
         if self.weights == "nie":
-
-            def reweigh(
-                losses: Mapping[str, float], weights: Mapping[str, float]
-            ) -> dict[str, float]:
-                return nie_weights(device.problem, losses, weights)
-
-        if self.solver == "paper":
-            if self.mode == "sampled":
-                raise OptionError(
-                    "mode='sampled' needs solver='mm'; the paper's solver is exact."
-                )
-            return PaperSolver(
-                device, tol=self.tol, step_size=self.step_size, reweigh=reweigh
+            reweigh = partial(nie_weights, device.problem)
+        if self.solver == "mm":
+            samples = samples_for(device, self.mode, self.random_state)
+            return Solver(device, self.tol, reweigh, samples)
+        if self.mode == "sampled":
+            raise OptionError(
+                "mode='sampled' needs solver='mm'; the paper's solver is exact."
             )
-        return MajoriseSolver(
-            device,
-            tol=self.tol,
-            reweigh=reweigh,
-            samples=samples_for(device, self.mode, self.random_state),
-        )
+        return PaperSolver(device, self.tol, reweigh, step_size=self.step_size)
 
     def _keep(
         self,
-        solver: SweepSolver,
+        solver: Solver,
         state: State,
         names: Mapping[str, str],
-        files: Sequence[SourceFile],
+        origin: Mapping[str, Any],
     ) -> None:
         """Solve W once more, to the end, and pack up what was learned."""
         device, weights = solver.device, state.weights
-        problem = device.problem
-        interrupted: BaseException | None = None
+        problem, options = device.problem, self._options
+        stopped: BaseException | None = None
         terms: Mapping[str, float]
         try:
             with (
                 counted_progress("last solve", enabled=self.verbose),
-                refuse_broken_algebra(device, state, solver.remedy),
+                solver.naming_overflow(state),
             ):
                 solved = solve_labels(
-                    device.backend,
-                    problem,
-                    state.W,
-                    state.factors,
-                    weights,
-                    settle=True,
-                    rows=device.labels,
+                    device, state.W, state.factors, weights, settle=True
                 )
             W, factors = solved.W, solved.factors
             terms = solver.terms(solved.values, weights, solved.penalties)
         except (KeyboardInterrupt, NumericalError) as error:  # the sweeps are not lost
-            interrupted, terms = error, state.history[-1]
-            (W,), factors = device.to_numpy([state.W]), device.to_numpy(state.factors)
+            stopped, terms = error, state.history[-1]
+            W, *rest = device.to_numpy([state.W, *state.factors])
+            factors = tuple(rest)
         penalties = problem.penalties
         if self.init == "ones":
-            dim = self.chosen_.setting.dim
-            W = spread_ones(W, dim)
-            factors = tuple(spread_ones(factor, dim) for factor in factors)
-            settings = SettingChoice(self.get_params(), self._backend)
-            penalties = settings.penalties(self.chosen_.setting)
+            setting = self.chosen_.setting
+            W, *rest = (spread_ones(x, setting.dim) for x in (W, *factors))
+            factors = tuple(rest)
+            penalties = SettingChoice(options).penalties(setting)
         final = {**terms, "iteration": state.iteration + 1.0, "seconds": 0.0}
         self.weights_ = dict(weights)
         self.history_ = (*state.history, final)
@@ -436,27 +443,26 @@ class PHCLE(EstimatorOptions):
                 for context, factor in zip(problem.contexts, factors, strict=True)
             ),
             penalties=vars(penalties),
-            options=self.get_params(),
-            history=without_times(self.history_),
+            options=options,
+            # Without times, so that the same fit gives the same file.
+            history=tuple(
+                {key: value for key, value in record.items() if key != "seconds"}
+                for record in self.history_
+            ),
             versions=library_versions(device.backend.name),
-            origin={
-                "run": self._how_it_ran(solver),
-                "files": [file.to_dict() for file in files],
-                "chosen": self.chosen_.to_dict(),
-            },
+            origin=dict(origin),
         )
-        if interrupted is not None:
-            raise interrupted
+        if stopped is not None:
+            raise stopped
 
-    def _how_it_ran(self, solver: SweepSolver) -> dict[str, Any]:
+    def _how_it_ran(self, solver: Solver) -> dict[str, Any]:
         """What "auto" and the machine made of the options."""
         backend = solver.device.backend
-        is_sampled = getattr(solver, "samples", None) is not None
         has_sampled_end = solves_sample(backend, solver.device.problem)
         return {
             "backend": backend.name,
             "device": getattr(backend, "device", "cpu"),
-            "mode": "sampled" if is_sampled else "exact",
+            "mode": "exact" if solver.samples is None else "sampled",
             "precision": backend.precision,
             "dtype": self.dtype,
             "processes": backend.processes.size,
@@ -469,11 +475,12 @@ class PHCLE(EstimatorOptions):
         readers: Mapping[str, Any],
     ) -> None:
         """Predict the gaps of all tables, and say how good that is."""
+        seed = self._options["random_state"]
         with counted_progress("folds", enabled=self.verbose, unit="fits") as show:
-            held = out_of_fold(device, weights, seed=self.random_state, on_fit=show)
+            held = out_of_fold(device, weights, seed=seed, on_fit=show)
         if not held:
             return
-        # Only now: scikit-learn takes a second to import.
+        # Only now: the readers' libraries take a second to import.
         from phcle.embedding.completion import complete_tables
         from phcle.embedding.skill import score_columns
 
@@ -483,12 +490,31 @@ class PHCLE(EstimatorOptions):
                 held,
                 effort=self.completion,
                 own=readers,
-                seed=self.random_state,
+                seed=seed,
                 on_field=lambda title, *n: show_field(f"filling gaps, {title}", *n),
             )
         skill = score_columns(self.embedding_, scored)
         origin = {**self.embedding_.origin, "completion": skill.to_dict()}
         self.embedding_ = replace(self.embedding_, predictions=found, origin=origin)
+
+
+def _document(estimator: Any) -> None:
+    """Fill the signature and docstring of the estimator from the table of options."""
+    options = [
+        inspect.Parameter(x.name, inspect.Parameter.KEYWORD_ONLY, default=x.default)
+        for x in OPTIONS
+    ]
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    estimator.__init__.__signature__ = inspect.Signature([own, *options])
+    if estimator.__doc__:  # python -OO removes it
+        # Python 3.13 removes the indentation of docstrings, earlier ones keep it.
+        text = inspect.cleandoc(estimator.__doc__)
+        text = text.replace("{main}", parameters_text("main"))
+        others = parameters_text("model", "solver", "computing")
+        estimator.__doc__ = text.replace("{others}", others)
+
+
+_document(PHCLE)
 
 
 def _checked_readers(readers: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -501,29 +527,3 @@ def _checked_readers(readers: Mapping[str, Any] | None) -> dict[str, Any]:
                 f"get_params, as scikit-learn's. Got {type(reader).__name__} instead."
             )
     return found
-
-
-def _resumed(solver: SweepSolver, checkpoint: Checkpoint) -> State:
-    """The state that a checkpoint holds."""
-    found = checkpoint.read()
-    state = solver.init(found.factors, found.weights)
-    return replace(state, history=found.history)
-
-
-def _refuse_uninformed(problem: Problem, weights: Mapping[str, float]) -> None:
-    """Refuse labels about which nothing that counts is known.
-
-    Their vectors would be zero, and their neighbours arbitrary.
-    """
-    informed = np.zeros(len(problem.labels), dtype=bool)
-    for context in problem.contexts:
-        if weights[context.name] > 0:
-            is_family = context.turns_with_labels
-            informed |= context.observed if is_family else context.informs
-    if not informed.all():
-        unknown = [problem.labels[i] for i in np.flatnonzero(~informed)]
-        raise ContextError(
-            f"nothing tells {some(unknown)} from other labels: they are known only to "
-            "contexts of weight 0, or in columns whose values are all equal; leave "
-            "them out (labels=, --labels), or describe them in another context."
-        )

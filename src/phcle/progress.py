@@ -12,11 +12,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from phcle.model.problem import State
 
 
@@ -44,21 +42,15 @@ def fit_progress(
     callable
         Call it with the state after each sweep.
     """
-    if not enabled:
-        yield lambda state: None
-        return
-    with _bar("learning") as (progress, task):
+    with staged_progress(enabled=enabled, first="learning") as show:
 
-        def show(state: State) -> None:
+        def note(state: State) -> None:
+            share = share_done(state, max_iter, tol)
             objective = f"{state.history[-1]['objective']:,.1f}"
-            progress.update(
-                task,
-                total=1.0,
-                completed=share_done(state, max_iter, tol),
-                description=f"learning: sweep {state.iteration}, objective {objective}",
-            )
+            text = f"learning: sweep {state.iteration}, objective {objective}"
+            show("learning", share, 1.0, text)
 
-        yield show
+        yield note
 
 
 @contextmanager
@@ -86,10 +78,27 @@ def counted_progress(
         yield lambda done, total: show(title, done, total)
 
 
+class Show(Protocol):
+    """Shows how far a stage is."""
+
+    def __call__(self, stage: str, done: float, total: float, text: str = "") -> None:
+        """Show the numbers of steps done and in total, or a text in their place.
+
+        Parameters
+        ----------
+        stage : str
+            Title of the stage.
+        done, total : float
+            Steps; a total of 0 is unknown.
+        text : str
+            What to write in place of the counts.
+        """
+
+
 @contextmanager
 def staged_progress(
     *, enabled: bool, first: str = "", unit: str = ""
-) -> Iterator[Callable[[str, int, int], None]]:
+) -> Iterator[Show]:
     """Show a progress bar of work in several stages.
 
     Parameters
@@ -104,62 +113,47 @@ def staged_progress(
     Yields
     ------
     callable
-        Call it with the stage and the numbers of steps done and in total. A total of 0
-        is unknown.
+        Call it with the stage and the numbers of steps done and in total.
     """
     if not enabled:
-        yield lambda stage, done, total: None
+        yield lambda stage, done, total, text="": None
         return
-    with _bar(first) as (progress, task):
-        current = first
-
-        def show(stage: str, done: int, total: int) -> None:
-            nonlocal current
-            if stage != current:
-                current = stage
-                progress.reset(task, description=stage, total=None)
-            if total:
-                total = max(done, total)  # a total may be an estimate
-                count = f"{stage}: {done:,} of {total:,} {unit}".rstrip()
-                progress.update(task, description=count, completed=done, total=total)
-
-        yield show
-
-
-@contextmanager
-def _bar(title: str) -> Iterator[tuple[Progress, Any]]:
-    """A bar that appears after a moment, and its task."""
+    from rich import progress as bars
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
-    progress = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+    bar = bars.Progress(
+        bars.TextColumn("{task.description}", markup=False),
+        bars.BarColumn(),
+        bars.TimeElapsedColumn(),
+        bars.TextColumn("left"),
+        bars.TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
         # Prints appear above the bar, but never leave a file or pipe that they go to.
         redirect_stdout=sys.stdout.isatty(),
     )
-    task = progress.add_task(title, total=None)
-    timer = threading.Timer(DELAY, progress.start)
+    current, task = first, bar.add_task(first, total=None)
+
+    def show(stage: str, done: float, total: float, text: str = "") -> None:
+        nonlocal current
+        if stage != current:
+            current = stage
+            bar.reset(task, description=stage, total=None)
+        if total:
+            total = max(done, total)  # a total may be an estimate
+            text = text or f"{stage}: {done:,} of {total:,} {unit}".rstrip()
+            bar.update(task, description=text, completed=done, total=total)
+
+    timer = threading.Timer(DELAY, bar.start)
     timer.daemon = True
     timer.start()
     try:
-        yield progress, task
+        yield show
     finally:
         timer.cancel()
         timer.join()
-        if progress.live.is_started:
-            progress.stop()
+        if bar.live.is_started:
+            bar.stop()
 
 
 def share_done(state: State, max_iter: int, tol: float) -> float:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -86,24 +86,14 @@ def fit(
     >>> phcle.fit({"tree": tree, "sizes": sizes}, dim=2).labels
     ('cat', 'lion', 'dog', 'wolf')
     """
-    given = _Given()
-    given.add(data, None)
-    if isinstance(names, Mapping):
-        given.names.update(names)
-    elif names is not None:
-        given.names_file = Path(names)
-    if isinstance(labels, (str, Path)):
-        given.labels_file = Path(labels)
-    elif labels is not None:
-        given.labels = tuple(labels)
     model = PHCLE(**options)
-    found = given.read()
+    found, joined = _read(data, labels, names)
     matched = match_contexts(
         found,
         labels=found.labels,
         names=found.names,
         mode=model.match,
-        synonyms={**given.synonyms, **(synonyms or {})},
+        synonyms={**joined, **(synonyms or {})},
     )
     warn_of_match(matched.match, stacklevel=2)
     contexts = list(matched.contexts)
@@ -120,117 +110,90 @@ def fit(
     return model.embedding_
 
 
-@dataclass
-class _Given:
-    """What the user gave, sorted by what it is."""
-
-    contexts: list[Context] = field(default_factory=list)
-    frames: dict[str, Any] = field(default_factory=dict)
-    files: dict[Path, str | None] = field(default_factory=dict)  # name by path
-    unnamed: set[str] = field(default_factory=set)  # keys of frames
-    n_of_kind: Counter[str] = field(default_factory=Counter)
-    read_before: list[ReadContexts] = field(default_factory=list)
-    names: dict[str, str] = field(default_factory=dict)
-    labels: tuple[Any, ...] | None = None
-    names_file: Path | None = None
-    labels_file: Path | None = None
-    synonyms: dict[str, str] = field(default_factory=dict)
-
-    def add(self, data: Any, name: str | None) -> None:
-        """Sort one thing, or many of them."""
-        if isinstance(data, Context):
-            self.contexts.append(data)
-        elif isinstance(data, ReadContexts):
-            self.read_before.append(data)
-        elif isinstance(data, (str, Path)):
-            self.files[Path(data)] = name
-        elif is_frame(data):
-            key = name or f"data frame {len(self.frames) + 1}"
-            if name is None:
-                self.unnamed.add(key)
-            self.frames[key] = data
-        elif isinstance(data, Mapping):
-            for own, each in data.items():
-                self.add(each, str(own))
-        elif isinstance(data, (list, tuple)):
-            for each in data:
-                self.add(each, None)
+def _read(data: Any, labels: Any, names: Any) -> tuple[ReadContexts, dict[str, str]]:
+    """Contexts of all that was given, and labels by synonym."""
+    contexts: list[Context] = []
+    before: list[ReadContexts] = []
+    files: dict[Path, str | None] = {}  # name by path
+    tables: dict[str, Table] = {}
+    unnamed: set[str] = set()
+    for n, (name, each) in enumerate(_flat(data, None), 1):
+        if isinstance(each, Context):
+            contexts.append(each)
+        elif isinstance(each, ReadContexts):
+            before.append(each)
+            contexts.extend(each)
+        elif isinstance(each, (str, Path)):
+            files[Path(each)] = name
+        elif is_frame(each):
+            key = name or f"data frame {n}"
+            unnamed |= set() if name else {key}
+            table = frame_table(each, key)
+            if table is not None:  # else it is empty
+                tables[key] = table
         else:
             raise ContextError(
                 "phcle.fit takes paths, data frames, contexts, or mappings of them. "
-                f"Got {type(data).__name__} instead."
+                f"Got {type(each).__name__} instead."
             )
-
-    def read(self) -> ReadContexts:
-        """Guess what files and frames are, say it, and read them."""
-        tables = {key: frame_table(frame, key) for key, frame in self.frames.items()}
-        samples = {
-            key: table.sample()
-            for key, table in tables.items()
-            if table is not None and not table.given_columns  # labels in the index
-        }
-        guessed = GuessedFiles()
-        if self.files or samples:
-            guessed = guess_files(self.files, beside=samples)
-        _refuse_open(guessed)
-        _say(guessed)
-        if guessed.synonyms is not None:
-            self.synonyms = read_synonyms(open_table(guessed.synonyms))
-        read = ReadContexts(())
-        if guessed.files:
-            read = collect_files(
-                [replace(x, given_name=self.files.get(x.path)) for x in guessed.files],
-                labels=self.labels_file or guessed.labels,
-                names=self.names_file or guessed.names,
-                match="exact",  # all labels are matched together later
-            ).whole()
-        made = [
-            self._from_frame(table, guessed.tables.get(key, Guess("attributes")))
-            for key, table in tables.items()
-            if table is not None
-        ]
-        before = [context for each in self.read_before for context in each]
-        for each in self.read_before:
-            self.names = {**each.names, **self.names}
-            self.labels = self.labels or each.labels
-        return replace(
-            read,
-            contexts=(
-                *self.contexts,
-                *before,
-                *read,
-                *(x for x in made if x is not None),
-            ),
-            labels=self.labels or read.labels,
-            names={**read.names, **self.names},
-            sources=(
-                *(x for each in self.read_before for x in each.sources),
-                *read.sources,
-            ),
-        )
-
-    def _from_frame(self, table: Table, guess: Guess) -> Context | None:
-        """The context of a frame; None if it holds names or labels only."""
+    # Labels in the index of a frame leave nothing to guess.
+    samples = {key: x.sample() for key, x in tables.items() if not x.given_columns}
+    is_open = bool(files or samples)
+    guessed = guess_files(files, beside=samples) if is_open else GuessedFiles()
+    _refuse_open(guessed)
+    _say(guessed)
+    asked = Path(labels) if isinstance(labels, (str, Path)) else guessed.labels
+    readable = Path(names) if isinstance(names, (str, Path)) else guessed.names
+    read = ReadContexts(())
+    if guessed.files:
+        read = collect_files(
+            [replace(x, given_name=files.get(x.path)) for x in guessed.files],
+            labels=asked,
+            names=readable,
+            match="exact",  # all labels are matched together later
+        ).whole()
+    chosen = tuple(labels) if labels is not None and asked is guessed.labels else None
+    called = dict(names) if isinstance(names, Mapping) else {}
+    contexts += read
+    n_of_kind: Counter[str] = Counter()
+    for key, table in tables.items():
+        guess = guessed.tables.get(key, Guess("attributes"))
         table.given_columns = table.given_columns or guess.columns
-        if guess.kind == "names":
-            self.names = {**read_cells(table, "names"), **self.names}
-            return None
-        if guess.kind == "labels":
-            self.labels = self.labels or tuple(cells[0] for _, cells in table.texts())
-            return None
         kind = str(guess.kind)
-        context = read_table(kind, table, self._name(str(table.path), kind))
-        if kind == "attributes":
-            say_remarks(table, stacklevel=5)
-        return context
+        if kind == "names":
+            called = {**read_cells(table, "names"), **called}
+        elif kind == "labels":
+            chosen = chosen or tuple(cells[0] for _, cells in table.texts())
+        else:
+            if key in unnamed:
+                n_of_kind[kind] += 1
+                n = n_of_kind[kind]
+                key = kind if n == 1 else f"{kind} {n}"
+            contexts.append(read_table(kind, table, key))
+            if kind == "attributes":
+                say_remarks(table, stacklevel=4)
+    for each in (*before, read):
+        called = {**each.names, **called}
+        chosen = chosen or each.labels
+    sources = tuple(x for each in (*before, read) for x in each.sources)
+    whole = replace(
+        read, contexts=tuple(contexts), labels=chosen, names=called, sources=sources
+    )
+    if guessed.synonyms is None:
+        return whole, {}
+    return whole, read_synonyms(open_table(guessed.synonyms))
 
-    def _name(self, key: str, kind: str = "attributes") -> str:
-        """The given name of a frame, or its kind, with a number if that is taken."""
-        if key not in self.unnamed:
-            return key
-        self.n_of_kind[kind] += 1
-        n = self.n_of_kind[kind]
-        return kind if n == 1 else f"{kind} {n}"
+
+def _flat(data: Any, name: str | None) -> Iterator[tuple[str | None, Any]]:
+    """Each thing that was given, with its name if it has one."""
+    if isinstance(data, Mapping):
+        for own, each in data.items():
+            yield from _flat(each, str(own))
+    elif isinstance(data, (list, tuple)):
+        for each in data:
+            yield from _flat(each, None)
+    else:
+        yield name, data
 
 
 def _refuse_open(guessed: GuessedFiles) -> None:

@@ -206,7 +206,7 @@ def test_a_cell_of_ten_million_characters_is_refused_with_the_limit(tmp_path, na
 def test_separators_and_line_ends_within_quotes_belong_to_the_cell(tmp_path):
     path = tmp_path / "tree.csv"
     path.write_bytes(b'child,parent\n"a, ""b""","c\nd"\n"e\r\nf",\tg \n')
-    found = READERS["hierarchy"].read(path).hierarchy.hierarchy
+    found = READERS["hierarchy"].read(path).hierarchy
     assert found.nodes == ('a, "b"', "c\nd", "e\r\nf", "g")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from phcle.backends.protocol import choose_backend
 from phcle.contexts import align
-from phcle.contexts.relational.column_sampling import draw_columns
+from phcle.contexts.logistic import draw_columns
 from phcle.contexts.terms import Penalties
 from phcle.model.problem import DeviceProblem, pose
 
@@ -26,8 +26,8 @@ def test_samples_have_the_wanted_size_and_always_hold_what_outweighs_a_draw(rng)
 def test_sampled_gradient_is_unbiased_and_its_gram_matrix_exact(imagenet, rng):
     problem = pose(align(imagenet.hierarchy()), PENALTIES, 6)
     device = DeviceProblem(choose_backend("numpy", "cpu", "float64"), problem)
-    (data,), term = problem.contexts, device.labels.terms[0]
-    rows = device.labels.blocks[0].rows
+    (data,), term = problem.contexts, device.terms[0]
+    rows = device.blocks[0].rows
     W, C = rng.normal(size=(len(rows), 6)), rng.normal(size=(len(data.columns), 6))
     exact = term.at(C, 1.0)
     gradient = exact.local(0, W).gradient

@@ -15,11 +15,11 @@ from sklearn.linear_model import ElasticNet
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.backends.protocol import choose_backend
+from phcle.model.fit import Solver
 from phcle.model.objective import objective_terms
 from phcle.model.paper import PaperSolver
 from phcle.model.problem import DeviceProblem, State
-from phcle.model.start import Factors, start_factors
-from phcle.model.sweep import MajoriseSolver, run
+from phcle.model.start import start_factors
 from phcle.model.weights import equal_weights
 
 
@@ -31,9 +31,9 @@ def described(problem, factors):
 
 def converge(problem, backend, *, sweeps=3000, tol=1e-13, init="spectral"):
     weights = equal_weights(problem)
-    solver = MajoriseSolver(DeviceProblem(backend, problem), tol=tol)
+    solver = Solver(DeviceProblem(backend, problem), tol=tol)
     start = start_factors(problem, weights, init, np.random.default_rng(0))
-    return solver, run(solver, solver.init(start, weights), max_iter=sweeps)
+    return solver, solver.learn(solver.begin(start, weights), max_iter=sweeps)
 
 
 @settings(max_examples=40, deadline=None)
@@ -48,14 +48,14 @@ def test_mm_never_increases_the_objective(seed, n_labels, dim, sparsity, init):
     rng = np.random.default_rng(seed)
     problem = make_problem(random_contexts(rng, n_labels), dim, sparsity=sparsity)
     weights = {name: rng.random() + 0.1 for name in problem.names}
-    solver = MajoriseSolver(
+    solver = Solver(
         DeviceProblem(choose_backend("numpy", "cpu", "float64"), problem), tol=0
     )
-    start = start_factors(problem, weights, init, rng)
-    state = solver.init(start, weights)
-    last = objective_terms(problem, start.W, start.of_contexts, weights)["objective"]
+    W, *factors = start_factors(problem, weights, init, rng)
+    state = solver.begin([W, *factors], weights)
+    last = objective_terms(problem, W, factors, weights)["objective"]
     for _ in range(8):
-        state = solver.step(state)
+        state = solver.sweep(state)
         now = state.history[-1]["objective"]
         assert now <= last * (1 + 1e-12)
         last = now
@@ -103,8 +103,8 @@ def test_at_convergence_u_matches_scikit_learns_elastic_net(seed):
     lam = problem.penalties
     for data, U in described(problem, state.factors):
         A = np.full((len(problem.labels), len(data.columns)), np.nan)
-        known = data.values.gaps.toarray()
-        A[data.values.rows] = (known - data.offset) / data.scale
+        known = data.rows.gaps.toarray()
+        A[data.rows.rows] = (known - data.offset) / data.scale
         weight = lam.descriptive * state.weights[data.name]
         for column in range(A.shape[1]):
             rows = ~np.isnan(A[:, column])
@@ -172,9 +172,9 @@ def test_ones_start_gives_the_same_trajectory_as_equal_dimensions(rng):
         step_size=1e-3,
     )
     rows = [problem.labels, *(data.columns for data in problem.contexts)]
-    W, *rest = (np.ones((len(names), 4)) for names in rows)
-    state = solver.init(Factors(W, tuple(rest)), equal_weights(problem))
-    state = run(solver, state, max_iter=6)
+    ones = [np.ones((len(names), 4)) for names in rows]
+    state = solver.begin(ones, equal_weights(problem))
+    state = solver.learn(state, max_iter=6)
     for ours, theirs in zip(model.history_, state.history, strict=False):
         assert ours["objective"] == pytest.approx(theirs["objective"], rel=1e-4)
 
@@ -189,15 +189,15 @@ def test_paper_solver_descends_with_its_safe_step(backend, rng):
     weights = equal_weights(problem)
     solver = PaperSolver(DeviceProblem(backend, problem), tol=0)
     start = start_factors(problem, weights, "random", np.random.default_rng(0))
-    state = solver.init(start, weights)
+    state = solver.begin(start, weights)
     for _ in range(30):
-        state = solver.step(state)
+        state = solver.sweep(state)
     values = [record["objective"] for record in state.history]
     assert all(b <= a for a, b in itertools.pairwise(values))
     assert values[-1] < 0.9 * values[0]
 
 
-@pytest.mark.parametrize("solver", [MajoriseSolver, PaperSolver])
+@pytest.mark.parametrize("solver", [Solver, PaperSolver])
 def test_a_sweep_that_raised_the_gap_is_not_the_end(solver, rng):
     backend = choose_backend("numpy", "cpu", "float64")
     device = DeviceProblem(backend, make_problem(random_contexts(rng)))

@@ -7,26 +7,25 @@ import pytest
 from problems import make_problem, random_contexts
 
 from phcle.backends.protocol import choose_backend
-from phcle.contexts.name_arrays import hash_names
-from phcle.contexts.relational.column_sampling import draw_strata
-from phcle.model.keyed_normals import draw_on_device, normal_rows
-from phcle.model.start import spectral, start_factors
+from phcle.contexts.labels import hash_names
+from phcle.contexts.logistic import draw_strata
+from phcle.model.start import hashed_rows, spectral, start_factors
 from phcle.model.weights import equal_weights
 
 torch = pytest.importorskip("torch")
 from phcle.backends.torch_backend import TorchBackend  # noqa: E402
-from phcle.contexts.relational.loss import floor_on_device  # noqa: E402
+from phcle.contexts.logistic import floor_on_device  # noqa: E402
 
 
 def test_numbers_belong_to_names_and_not_to_places():
     keys = hash_names([f"label {i}" for i in range(4000)])
     backend = choose_backend("numpy", "cpu", "float64")
-    drawn = normal_rows(backend, keys, 5, seed=1)
-    np.testing.assert_array_equal(normal_rows(backend, keys[::-1], 5, 1), drawn[::-1])
-    assert not np.allclose(normal_rows(backend, keys, 5, seed=2), drawn)
+    drawn = hashed_rows(backend, keys, 5, seed=1)
+    np.testing.assert_array_equal(hashed_rows(backend, keys[::-1], 5, 1), drawn[::-1])
+    assert not np.allclose(hashed_rows(backend, keys, 5, seed=2), drawn)
     np.testing.assert_allclose(drawn.mean(axis=0), 0, atol=0.06)
     np.testing.assert_allclose(np.cov(drawn.T), np.eye(5), atol=0.1)
-    same = normal_rows(TorchBackend("cpu", "float64"), keys, 5, seed=1)
+    same = hashed_rows(TorchBackend("cpu", "float64"), keys, 5, seed=1)
     np.testing.assert_allclose(same.numpy(), drawn, atol=1e-12)
 
 
@@ -34,21 +33,18 @@ def test_the_start_and_the_floor_are_those_of_the_host():
     problem = make_problem(random_contexts(np.random.default_rng(0), 30))
     weights = equal_weights(problem)
     backend = TorchBackend("cpu", "float64")
+    backend.is_accelerated = True
     host = start_factors(problem, weights, "spectral", np.random.default_rng(0))
-
-    def draw(width):
-        return draw_on_device(problem, width, 1, backend)[1:]
-
-    device = spectral(problem, weights, draw, backend)
-    for ours, theirs in zip(device[1:], host.of_contexts, strict=True):
+    device = spectral(problem, weights, np.random.default_rng(0), backend)
+    for ours, theirs in zip(device[1:], host[1:], strict=True):
         product = (device[0] @ ours.T).numpy()
-        wanted = host.W @ theirs.T
+        wanted = host[0] @ theirs.T
         assert np.linalg.norm(product - wanted) < 0.1 * np.linalg.norm(wanted)
     lam = problem.penalties
     for context in problem.contexts:
         if context.kind == "relational":
             rate, mass = context._row_rate(lam), context.column_mass
-            floor = floor_on_device(backend, backend.stored(context.counts), rate, mass)
+            floor = floor_on_device(backend, context.stored(backend), rate, mass)
             assert floor == pytest.approx(context.floor(lam))
 
 

@@ -13,7 +13,7 @@ from phcle.contexts.terms import Curvature
 from phcle.model.balance import balance
 from phcle.model.label_solve import solve_labels
 from phcle.model.objective import objective_terms
-from phcle.model.problem import DeviceProblem, LabelRows, State
+from phcle.model.problem import DeviceProblem, State
 from phcle.model.weights import equal_weights, given_weights
 
 NO_ROWS = None  # nodes are solved, so no update of rows is called
@@ -38,7 +38,7 @@ def test_value_gradient_and_line_of_the_term_agree_with_its_plain_loss(
     problem, backend, rng
 ):
     W, factors = random_state(problem, rng)
-    rows = LabelRows(backend, problem)
+    rows = DeviceProblem(backend, problem)
     weights = equal_weights(problem)
     views = rows.views([backend.asarray(x) for x in factors], weights)
     step = rng.normal(size=W.shape)
@@ -81,7 +81,7 @@ def test_solved_nodes_are_those_of_a_dense_solve(rng, dtype, weight, backend):
     P = backend.asarray(np.ones((len(family.columns), problem.dim)))
     size = family.term_weight(weight, lam)
     found = backend.to_numpy(update.improve(backend.asarray(W), P, size, NO_ROWS))
-    S, Q = family.places.toarray(), family.data.kinship.bonds(family.columns).toarray()
+    S, Q = family.rows.toarray(), family.kinship.bonds(family.columns).toarray()
     if weight == 1:  # the others lie on their centres
         known = [problem.labels[i] in tags.labels for i in range(len(S))]
         S, W = S[known], W[known]
@@ -105,7 +105,12 @@ def test_rows_and_nodes_settle_at_the_joint_minimum(seed, weights):
     W, factors = random_state(problem, rng)
     free = families(problem)
     solved = solve_labels(
-        make_backend("numpy"), problem, W, factors, chosen, tol=1e-8, settle=True
+        DeviceProblem(make_backend("numpy"), problem),
+        W,
+        factors,
+        chosen,
+        tol=1e-8,
+        settle=True,
     )
     shapes = [W.shape, *(factors[i].shape for i in free)]
     edges = np.cumsum([0, *(a * b for a, b in shapes)])
@@ -210,9 +215,9 @@ def test_a_family_beside_its_own_counts_settles(rng):
     factors = [context.factor for context in contexts]
     problem = make_problem([tree, table], 20, **embedding.penalties)
     weights = {context.name: context.weight for context in contexts}
-    backend = make_backend("numpy")
+    device = DeviceProblem(make_backend("numpy"), problem)
     exact = solve_labels(
-        backend, problem, embedding.vectors, factors, weights, settle=True, tol=1e-7
+        device, embedding.vectors, factors, weights, settle=True, tol=1e-7
     )
     order = [embedding.labels.index(label) for label in problem.labels]
     ours, best = embedding.vectors[order], exact.W
@@ -228,8 +233,8 @@ def _check_settles(contexts, backend, rng):
     factors = [U, U]
     factors[at] = np.zeros((len(family.columns), 3))
     n, m, d = len(problem.labels), len(family.columns), 3
-    S = family.places.toarray()
-    Q = family.data.kinship.bonds(family.columns).toarray()
+    S = family.rows.toarray()
+    Q = family.kinship.bonds(family.columns).toarray()
     ridge = problem.penalties.ridge
     matrix = np.zeros(((n + m) * d, (n + m) * d))
     target = np.zeros((n + m) * d)
@@ -248,7 +253,8 @@ def _check_settles(contexts, backend, rng):
     expected = np.linalg.solve(matrix, target).reshape(n + m, d)
     start = rng.normal(size=(n, d))
     weights = equal_weights(problem)
-    solved = solve_labels(backend, problem, start, factors, weights, settle=True)
+    device = DeviceProblem(backend, problem)
+    solved = solve_labels(device, start, factors, weights, settle=True)
     size = np.linalg.norm(expected[:n], axis=1).mean()
     assert abs(solved.W - expected[:n]).max() < 0.01 * size
     assert abs(solved.factors[at] - expected[n:]).max() < 0.01 * size

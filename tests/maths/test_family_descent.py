@@ -10,11 +10,11 @@ from problems import family_contexts, make_problem
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.backends.protocol import choose_backend
+from phcle.model.fit import Solver
 from phcle.model.objective import objective_terms
 from phcle.model.paper import PaperSolver
 from phcle.model.problem import DeviceProblem
 from phcle.model.start import start_factors
-from phcle.model.sweep import MajoriseSolver, run
 from phcle.model.weights import equal_weights
 
 
@@ -26,7 +26,7 @@ def patchy_problem(rng, roles, n_labels=8, dim=3, **changes):
     """Half of the labels have data; relatives are in a tree and a graph."""
     tree, graph = family_contexts(n_labels)
     contexts = [
-        context.in_role(role)
+        context.changed(role=role)
         for context, role in zip((tree, graph), roles, strict=True)
         if role
     ]
@@ -60,12 +60,12 @@ def test_no_sweep_raises_the_objective(seed, roles, is_both, pull, init, solver)
         for name, weight in equal_weights(problem).items()
     }
     device = DeviceProblem(numpy_backend(), problem)
-    solver = (MajoriseSolver if solver == "mm" else PaperSolver)(device, tol=0)
-    state = solver.init(start_factors(problem, weights, init, rng), weights)
-    state = solver.step(state)
+    solver = (Solver if solver == "mm" else PaperSolver)(device, tol=0)
+    state = solver.begin(start_factors(problem, weights, init, rng), weights)
+    state = solver.sweep(state)
     last = state.history[-1]["objective"]
     for _ in range(8):
-        state = solver.step(state)
+        state = solver.sweep(state)
         now = state.history[-1]["objective"]
         assert now <= last + 1e-9 * abs(last)
         last = now
@@ -80,9 +80,9 @@ def test_many_sweeps_end_where_no_direction_leads_down(backend, roles):
     rng = np.random.default_rng(0)
     problem = patchy_problem(rng, roles, sparsity=0.0)
     weights = equal_weights(problem)
-    solver = MajoriseSolver(DeviceProblem(backend, problem), tol=1e-13)
+    solver = Solver(DeviceProblem(backend, problem), tol=1e-13)
     start = start_factors(problem, weights, "spectral", rng)
-    state = run(solver, solver.init(start, weights), max_iter=3000)
+    state = solver.learn(solver.begin(start, weights), max_iter=3000)
     parts = list(solver.device.to_numpy([state.W, *state.factors]))
     here = objective_terms(problem, parts[0], parts[1:], weights)["objective"]
     for number, part in enumerate(parts):

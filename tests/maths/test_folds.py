@@ -9,15 +9,24 @@ from phcle import DescriptiveContext, RelationalContext
 from phcle.backends.protocol import choose_backend
 from phcle.contexts import align
 from phcle.contexts.terms import Penalties
+from phcle.model.choose import pose_setting
 from phcle.model.folds import out_of_fold
 from phcle.model.problem import DeviceProblem
-from phcle.model.settings import Setting, pose_setting
+from phcle.model.settings import Setting
 from phcle.model.weights import equal_weights
 
 N_LABELS, N_COLUMNS = 400, 40
 LABELS = tuple(f"label{i}" for i in range(N_LABELS))
 EDGES = [(x, f"group{i // 5}") for i, x in enumerate(LABELS)]
 EDGES += [(f"group{i}", "root") for i in range(N_LABELS // 5)]
+
+
+def held_out(contexts):
+    penalties = Penalties(10.0, 3.0, 0.1, 10.0, 10.0)
+    setting = Setting(dim=20, shrinkage={"table": 0.1})
+    problem, _ = pose_setting(align(contexts), setting, penalties)
+    device = DeviceProblem(choose_backend("numpy"), problem)
+    return out_of_fold(device, equal_weights(problem), seed=0)["table"]
 
 
 @pytest.mark.parametrize("role", ["counts", "family"])
@@ -30,13 +39,25 @@ def test_nothing_is_known_of_hidden_noise(role):
         RelationalContext.from_hierarchy(EDGES, name="tree", role=role),
         DescriptiveContext("table", LABELS, columns, noise),
     ]
-    penalties = Penalties(10.0, 3.0, 0.1, 10.0, 10.0)
-    setting = Setting(dim=20, shrinkage={"table": 0.1})
-    problem, _ = pose_setting(align(contexts), setting, penalties)
-    device = DeviceProblem(choose_backend("numpy"), problem)
-    held = out_of_fold(device, equal_weights(problem), seed=0)["table"]
+    held = held_out(contexts)
     row, column = np.indices(noise.shape)
     said = held.without_cells[held.cell_fold, row, column].astype(float)
     for found in (said, held.without_row.astype(float)):
         assert found.std() > 0.01  # something was learned, all of it by chance
         assert abs(np.corrcoef(found.ravel(), noise[held.rows].ravel())[0, 1]) < 0.03
+
+
+def test_nothing_is_known_of_hidden_tags():
+    rng = np.random.default_rng(0)
+    has = rng.random((N_LABELS, N_COLUMNS)) < 0.3
+    tags = {
+        x: [f"t{i}" for i in np.flatnonzero(own)]
+        for x, own in zip(LABELS, has, strict=True)
+    }
+    contexts = [
+        RelationalContext.from_hierarchy(EDGES, name="tree", role="family"),
+        DescriptiveContext.from_tags(tags, name="table"),
+    ]
+    held = held_out(contexts)
+    assert held.steps.std() > 0.01
+    assert abs(np.corrcoef(held.steps, held.has_it)[0, 1]) < 0.03

@@ -10,7 +10,8 @@ from scipy.optimize import check_grad, minimize_scalar
 
 from phcle.contexts import align
 from phcle.model.objective import objective_terms
-from phcle.model.problem import DeviceProblem, values_and_gradient
+from phcle.model.problem import DeviceProblem
+from phcle.model.rows import Rows
 from phcle.model.weights import equal_weights
 
 
@@ -61,7 +62,7 @@ def test_gradient_of_w_equals_finite_differences(backend, rng):
     problem = make_problem(random_contexts(rng))
     weights = {name: rng.random() for name in problem.names}
     W, factors = random_factors(problem, rng)
-    side = DeviceProblem(backend, problem).labels
+    side = DeviceProblem(backend, problem)
     views = side.views([backend.asarray(factor) for factor in factors], weights)
 
     def value(flat):
@@ -71,11 +72,8 @@ def test_gradient_of_w_equals_finite_differences(backend, rng):
 
     def gradient(flat):
         w = backend.asarray(flat.reshape(W.shape))
-        _, found = values_and_gradient(backend, w, views, side.blocks)
-        found = backend.to_numpy(found) + problem.penalties.ridge * flat.reshape(
-            W.shape
-        )
-        return found.ravel()
+        rows = Rows(backend, views, problem.penalties.ridge, side.blocks)
+        return backend.to_numpy(rows.gradient(w)[0]).ravel()
 
     size = np.linalg.norm(gradient(W.ravel()))
     assert check_grad(value, gradient, W.ravel()) < 1e-5 * size
@@ -96,9 +94,8 @@ def test_gradient_of_c_equals_finite_differences(backend, rng):
 
         def gradient(flat, i=i, view=view, side=side):
             c = backend.asarray(flat.reshape(C[i].shape))
-            _, found = values_and_gradient(backend, c, [view], side.blocks)
-            ridge = problem.penalties.context_ridge * flat
-            return backend.to_numpy(found).ravel() + ridge
+            rows = Rows(backend, [view], problem.penalties.context_ridge, side.blocks)
+            return backend.to_numpy(rows.gradient(c)[0]).ravel()
 
         size = np.linalg.norm(gradient(C[i].ravel()))
         assert check_grad(value, gradient, C[i].ravel()) < 1e-5 * size
@@ -107,7 +104,7 @@ def test_gradient_of_c_equals_finite_differences(backend, rng):
 def test_floor_is_what_the_best_x_of_every_single_pair_gives(rng):
     problem = make_problem(random_contexts(rng))
     data, k = problem.contexts[0], problem.penalties.negatives
-    D = data.counts.toarray()
+    D = data.rows.toarray()
     B = k * np.outer(D.sum(1), D.sum(0)) / D.sum()
     best = 0.0
     for d, b in zip(D.ravel(), B.ravel(), strict=True):

@@ -5,7 +5,7 @@ import numpy as np
 from phcle.backends.protocol import choose_backend
 from phcle.backends.row_blocks import split_rows
 from phcle.contexts.terms import Line, Local, View
-from phcle.model.rows import update_rows
+from phcle.model.rows import Rows
 
 STEEP = 1e4
 
@@ -47,6 +47,6 @@ def test_a_step_that_is_far_too_long_is_halved_until_the_row_improves(rng):
     backend = choose_backend("numpy", "cpu", "float64")
     y = rng.normal(size=(7, 3))
     blocks = split_rows(backend, [], len(y), dim=3, tile_columns=3)
-    updated = update_rows(backend, y, [SteepView()], 1.0, blocks)
-    assert (np.linalg.norm(updated.factor, axis=1) < np.linalg.norm(y, axis=1)).all()
-    assert updated.values[0] < SteepParabola(y).value.sum()
+    factor, values = Rows(backend, [SteepView()], 1.0, blocks).updated(y)
+    assert (np.linalg.norm(factor, axis=1) < np.linalg.norm(y, axis=1)).all()
+    assert values[0] < SteepParabola(y).value.sum()

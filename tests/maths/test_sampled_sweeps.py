@@ -113,7 +113,7 @@ def test_a_fit_that_cannot_settle_ends_before_the_rise_and_names_the_context(
 ):
     settled = fit("sampled", dim=2, seed=2, drawn=24)
     n_before = columns(settled).index(96.0)
-    monkeypatch.setattr("phcle.model.sweep.MORE", 1)
+    monkeypatch.setattr("phcle.model.fit.MORE", 1)
     message = f"after {n_before} sweeps; the loss of context 'tree' rises"
     with pytest.warns(ConvergenceWarning, match=message):
         ended = fit("sampled", dim=2, seed=2, drawn=24)

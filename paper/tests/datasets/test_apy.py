@@ -44,7 +44,6 @@ def test_class_means_leave_out_classes_without_objects(folder):
     [
         ("2.jpg\n", "line 1: must be a picture, a class"),
         ("2.jpg mug 1 1 9 9 1\n", "Got 5 words after the class"),
-        ("2.jpg mug 1 1 9 9 1 2\n", "2 attributes of 0 or 1"),
         ("2.jpg mug 1 1 9 x 1 0\n", "4 numbers of a box"),
         ("\n2.jpg mugs 1 1 9 9 1 0\n", "line 2: 'mugs' is not .*Did you mean 'mug'"),
     ],

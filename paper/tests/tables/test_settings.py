@@ -6,8 +6,6 @@ from dataclasses import replace
 import pytest
 
 from phcle.errors import FileError, OptionError
-from phcle_paper.config import SHIPPED
-from phcle_paper.studies.registry import STUDIES
 from phcle_paper.tables.settings import (
     DATASETS,
     TABLES,
@@ -25,12 +23,6 @@ def test_every_shipped_config_parses(table, dataset):
     if table != "table1":
         assert set(experiment.searches) == {"eszsl", "conse", "sje"}
         assert experiment.splits.random >= 10
-
-
-def test_no_config_lies_there_unread():
-    names = {f"{table}-{dataset}.toml" for table in TABLES for dataset in DATASETS}
-    names |= {f"{study}.toml" for study in STUDIES} | {"zero-shot.toml"}
-    assert {file.name for file in SHIPPED.iterdir()} == names
 
 
 def test_a_users_file_inherits_from_the_shipped_ones_and_from_files_beside_it(tmp_path):
@@ -65,11 +57,3 @@ def test_a_users_file_inherits_from_the_shipped_ones_and_from_files_beside_it(tm
 def test_a_misspelt_setting_is_refused_with_the_nearest(small_table, old, new, message):
     with pytest.raises(OptionError, match=message):
         parse(tomllib.loads(small_table.replace(old, new, 1)), "here")
-
-
-def test_a_file_must_be_there_and_be_toml(tmp_path):
-    with pytest.raises(FileError, match="no such"):
-        load_config(tmp_path / "none.toml")
-    (tmp_path / "bad.toml").write_text("table = ")
-    with pytest.raises(FileError, match="is not TOML"):
-        load_config(tmp_path / "bad.toml")

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from phcle.atlas.opened import Opened
-from phcle.embedding.summary import summarise
 from phcle.errors import PhcleError, PhcleWarning
 from phcle.tables import open_table
 
@@ -44,31 +43,33 @@ class Addresses:
     @cached_property
     def _columns(self) -> list[tuple[str, str, bool, dict[str, str]]]:
         """Context, title, whether it holds pictures, and addresses by label."""
-        found = []
-        for source in summarise(self._opened.embedding).files:
+        found: list[tuple[str, str, bool, dict[str, str]]] = []
+        if self._folder is None:
+            return found
+        for source in self._opened.embedding.origin.get("files", ()):
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", PhcleWarning)
-                    found += list(self._columns_of(source))
+                    found += list(self._columns_of(source, self._folder))
             except (PhcleError, OSError, KeyError, TypeError):
                 continue  # the table is gone, or cannot be read any more
         return found
 
     def _columns_of(
-        self, source: Any
+        self, source: Any, folder: Path
     ) -> Iterator[tuple[str, str, bool, dict[str, str]]]:
         """Columns of addresses of one table."""
         name = str(source["file"])
-        if self._folder is None or Path(name).name != name:
+        if Path(name).name != name:
             return
-        path = self._folder / name
+        path = folder / name
         with path.open("rb") as content:
             if file_digest(content, "sha256").hexdigest() != source["sha256"]:
                 return
         table = open_table(path)
         at = table.columns_of("attributes")["label"]
         rows = [cells for _, cells in table.texts()]
-        spelled = self._opened.embedding.label_spelled
+        spelled = self._opened.embedding.called.spelled
         labels = [spelled(cells[at]) for cells in rows]
         for i, title in enumerate(table.header):
             own = {

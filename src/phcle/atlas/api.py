@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -25,7 +26,7 @@ from phcle.atlas.columns import (
     packed,
     tags_of,
 )
-from phcle.atlas.map import MapAnswer
+from phcle.atlas.map import map_values
 from phcle.atlas.new_label import NewLabelForm, land, landed
 from phcle.atlas.opened import Opened
 from phcle.atlas.second import Second
@@ -106,7 +107,11 @@ def api_routers(workspace: Workspace) -> list[APIRouter]:
 def _add_embedding(quick: APIRouter, costly: APIRouter, workspace: Workspace) -> None:
     """Add what is said about all labels."""
     opened, second, pictures = workspace.opened, workspace.second, workspace.pictures
-    label_map = MapAnswer(opened)
+
+    @lru_cache(maxsize=1)
+    def label_map(*, is_ready: bool) -> dict[str, Any]:
+        """The map: a sketch, or the final one, each made once."""
+        return map_values(opened)
 
     @quick.get("/info")
     def info() -> JSONResponse:
@@ -129,7 +134,8 @@ def _add_embedding(quick: APIRouter, costly: APIRouter, workspace: Workspace) ->
     @costly.get("/map")
     def places() -> JSONResponse:
         """All labels in two dimensions, and groups to colour them by."""
-        return JSONResponse(label_map.values())
+        is_ready = opened.map.result is not None
+        return JSONResponse(label_map(is_ready=is_ready))
 
     @costly.get("/columns")
     def columns() -> JSONResponse:

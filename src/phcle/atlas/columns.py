@@ -15,9 +15,9 @@ import scipy.sparse as sp
 
 from phcle.arrays import AnyFloats
 from phcle.atlas.opened import Opened, known_in
-from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.matrices import take_rows
+from phcle.contexts.protocol import Context
+from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.columns import Column, Table
 from phcle.embedding.describe import attribute_chances, table_called
 from phcle.embedding.label_embedding import LabelEmbedding
@@ -36,6 +36,9 @@ SURE = 0.5
 
 OBSERVED, UNSAID = 255, 254
 """Instead of a confidence in percent: the value is known, or nothing is said."""
+
+TAGS = "tags"
+"""Each tag can be a filter; words and linked labels are too many."""
 
 LEAST_WEIGHT = 0.05
 """Readers with a smaller weight are not named."""
@@ -94,13 +97,13 @@ def columns_of(opened: Opened) -> dict[str, Any]:
         "tags": [
             {
                 "context": x.name,
-                "kind": _kind_of_tags(x),
-                "columns": len(x.data.columns),
+                "kind": kind,
+                "columns": len(x.columns),
                 "verb": x.verbs[0],
-                "is_filter": _is_filter(x),
+                "is_filter": kind == TAGS,
             }
             for x in embedding.contexts
-            if _has_tags(x)
+            if (kind := _kind_of_tags(x))
         ],
         "known": [
             {"context": x.name, "known": packed(known[:, i], "u1")}
@@ -129,10 +132,10 @@ def _columns_of_table(
                 said = stored.step[:, number]
             is_predicted &= ~np.isnan(said)
             share = is_described[gaps].mean() if gaps.any() else 1.0
-            weights = np.array([share, 1 - share]) @ stored.mix.weights[:, number]
+            weights = np.array([share, 1 - share]) @ stored.weights[:, number]
             readers = [
                 {"name": name, "weight": float(weight)}
-                for name, weight in zip(stored.mix.names, weights, strict=True)
+                for name, weight in zip(stored.readers, weights, strict=True)
                 if weight >= LEAST_WEIGHT
             ]
         found.append(
@@ -198,7 +201,7 @@ def column_of(
             check_choice("a value", value, column.field.values)
             at += column.field.values.index(value)
         found = attribute_chances(table, table.context.columns[at])
-        made["chance"] = packed(found.chance, "f4")
+        made["chance"] = packed(found, "f4")
     return made
 
 
@@ -229,18 +232,18 @@ def tags_of(embedding: LabelEmbedding, name: str) -> dict[str, Any]:
     dict
         Values for JSON. Of words and linked labels, each label has its rarest.
     """
-    contexts = {x.name: x for x in embedding.contexts if _has_tags(x)}
+    contexts = {x.name: x for x in embedding.contexts if _kind_of_tags(x)}
     check_choice("a context of tags", name, list(contexts))
     context = contexts[name]
     own = known_tags(embedding, context)
-    if not _is_filter(context):
+    if _kind_of_tags(context) != TAGS:
         n_with = np.maximum(np.bincount(own.indices, minlength=1), 1)
         own.data = own.data * np.log1p(len(embedding) / n_with)[own.indices]
         own = _largest(own, MOST_FACTS)
     made = {
         "context": name,
         "verb": context.verbs[0],
-        "columns": [embedding.name_of(x) for x in context.data.columns],
+        "columns": [embedding.name_of(x) for x in context.columns],
         **_lists(own),
     }
     if context.can_be_completed and context.weight > 0:
@@ -248,14 +251,14 @@ def tags_of(embedding: LabelEmbedding, name: str) -> dict[str, Any]:
     return made
 
 
-def known_tags(embedding: LabelEmbedding, context: FittedContext) -> sp.csr_array:
+def known_tags(embedding: LabelEmbedding, context: Context) -> sp.csr_array:
     """Find the tags, words or linked labels that labels are known to have.
 
     Parameters
     ----------
     embedding : LabelEmbedding
         The embedding.
-    context : FittedContext
+    context : Context
         One of its contexts with such columns.
 
     Returns
@@ -263,16 +266,15 @@ def known_tags(embedding: LabelEmbedding, context: FittedContext) -> sp.csr_arra
     csr_array of shape (labels, columns)
         How often, or how much, each label has each of them.
     """
-    data = context.data
-    values = data.counts if context.kind == "relational" else data.matrix.arrays[0]
-    at = np.array([data.index.get(x, -1) for x in embedding.labels])
-    own = take_rows(values, at)
+    _, cells = context.stored_cells()
+    at = np.array([context.index.get(x, -1) for x in embedding.labels])
+    own = take_rows(sp.csr_array(cells), at)
     own.data = np.maximum(own.data, 0)
     own.eliminate_zeros()
     return own
 
 
-def _guesses(embedding: LabelEmbedding, context: FittedContext) -> dict[str, Any]:
+def _guesses(embedding: LabelEmbedding, context: Context) -> dict[str, Any]:
     """The most probable tags of the labels that a context does not know."""
     found = embedding.tables[context.name].stored
     if not isinstance(found, TagPredictions):
@@ -323,26 +325,16 @@ def hierarchy_lists(opened: Opened) -> dict[str, Any] | None:
     }
 
 
-def _has_tags(context: FittedContext) -> bool:
-    """Whether a context has readable columns of which a label has few."""
-    if context.hierarchy is not None or context.data is None:
-        return False
-    if context.kind == "relational":
-        return True
-    own = cast(PredictingContext, context)
-    return context.predicts_columns and own.value_kind != "numbers"
-
-
-def _is_filter(context: FittedContext) -> bool:
-    """Whether each tag can be a filter: words and linked labels are too many."""
-    return context.kind != "relational" and context.can_be_completed
-
-
-def _kind_of_tags(context: FittedContext) -> str:
-    """What the columns are."""
+def _kind_of_tags(context: Context) -> str:
+    """What the columns of a context are, if a label has few of them; or nothing."""
+    if context.hierarchy is not None or not context.labels:
+        return ""
     if context.kind == "relational":
         return "links"
-    return "tags" if context.can_be_completed else "words"
+    own = cast(DescriptiveContext, context)
+    if not context.predicts_columns or own.value_kind == "numbers":
+        return ""
+    return TAGS if context.can_be_completed else "words"
 
 
 def _largest(values: sp.csr_array, most: int) -> sp.csr_array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
@@ -27,35 +26,6 @@ BRANCH, CLUSTER = "branch", "cluster"
 
 MOST_GROUPS = 20
 """Groups with a colour of their own; the rest is "other"."""
-
-
-class MapAnswer:
-    """The map as it is now: a sketch, or the final one. Each is made once.
-
-    Parameters
-    ----------
-    opened : Opened
-        The embedding.
-    """
-
-    def __init__(self, opened: Opened) -> None:
-        self._opened = opened
-        self._made: dict[str, Any] = {"ready": None}
-        self._lock = threading.Lock()
-
-    def values(self) -> dict[str, Any]:
-        """Return the map.
-
-        Returns
-        -------
-        dict
-            Values for JSON.
-        """
-        is_ready = self._opened.map.result is not None
-        with self._lock:
-            if self._made["ready"] != is_ready:
-                self._made = map_values(self._opened)
-            return self._made
 
 
 def map_values(opened: Opened) -> dict[str, Any]:

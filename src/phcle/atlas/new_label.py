@@ -10,11 +10,10 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from phcle.answers import Neighbour
-from phcle.atlas.opened import Opened
+from phcle.atlas.opened import Opened, between
 from phcle.atlas.pages import plain
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts.base.context import Context
+from phcle.contexts.protocol import Context
 from phcle.embedding.describe import table_called
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, PhcleWarning
@@ -80,7 +79,7 @@ def land(opened: Opened, new: NewLabelForm) -> tuple[LabelEmbedding, list[str]]:
     label = new.label.strip()
     if not label:
         raise ContextError("a new label needs an id. Got nothing; type one.")
-    known = opened.embedding.label_spelled(label)
+    known = opened.embedding.called.spelled(label)
     if known is not None:
         spelled = "" if known == label else f", as {known!r}"
         raise ContextError(
@@ -119,23 +118,18 @@ def landed(opened: Opened, new: NewLabelForm) -> dict[str, Any]:
         whole.explain(label, near.label, N_COLUMNS)
         for near in found.neighbours[:N_EXPLAINED]
     ]
+    near = found.neighbours[:N_PLACED_BY]
+    places = opened.places_of([x.label for x in near])[None]
+    cosines = np.array([[x.similarity for x in near]])
     return {
         **found.to_dict(),
         "observed": plain(described.observed),
         "predicted": plain(described.predicted),
         "contexts": described.contexts,
         "why": plain(why),
-        "place": _place(opened, found.neighbours[:N_PLACED_BY]),
+        "place": between(places, cosines)[0].tolist(),
         "notes": notes,
     }
-
-
-def _place(opened: Opened, near: Sequence[Neighbour]) -> list[float]:
-    """A place between the nearest labels, closer to the more similar ones."""
-    places = opened.places_of([each.label for each in near])
-    weight = np.array([max(each.similarity, 0.0) ** 4 for each in near]) + 1e-9
-    found = (places * weight[:, None]).sum(axis=0) / weight.sum()
-    return list(map(float, found))
 
 
 def _contexts(opened: Opened, new: NewLabelForm, label: str) -> list[Context]:

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from phcle.arrays import Flags, Ints
+from phcle.arrays import AnyFloats, Flags, Ints
 from phcle.atlas.layout import sketch
 from phcle.atlas.prepared import (
     Prepared,
@@ -26,8 +26,8 @@ from phcle.atlas.prepared import (
     prepared_file,
 )
 from phcle.atlas.regions import Branches, branches_of, hierarchy_of
-from phcle.contexts.name_arrays import hash_names
-from phcle.contexts.relational.taxonomy import Hierarchy, SpecificNodes
+from phcle.contexts.hierarchy import Hierarchy, SpecificNodes
+from phcle.contexts.labels import hash_names
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.labels import Labels
 from phcle.errors import FileError, UnknownLabelError
@@ -249,10 +249,8 @@ class Opened:
         units = self.embedding.unit_vectors[rows]
         cosines = units @ self.shown.unit_vectors.T
         near = np.argsort(-cosines, axis=1)[:, :N_BETWEEN]
-        weight = np.maximum(np.take_along_axis(cosines, near, axis=1), 0) ** STEEP
-        weight += 1e-9
-        found = (self.places[near] * weight[:, :, None]).sum(axis=1)
-        return np.asarray(found / weight.sum(axis=1, keepdims=True), np.float32)
+        shares = np.take_along_axis(cosines, near, axis=1)
+        return between(self.places[near], shares)
 
     @cached_property
     def taxonomy(self) -> tuple[str, Hierarchy] | None:
@@ -337,6 +335,28 @@ def _part(embedding: LabelEmbedding, rows: Ints) -> LabelEmbedding:
         vectors=embedding.vectors[rows],
         predictions={k: x.take(rows) for k, x in stored.items() if x is not None},
     )
+
+
+def between(
+    places: npt.NDArray[np.float32], cosines: AnyFloats
+) -> npt.NDArray[np.float32]:
+    """Find the place of labels that are not on the map.
+
+    Parameters
+    ----------
+    places : array of shape (labels, k, 2)
+        Places of the nearest labels of each.
+    cosines : array of shape (labels, k)
+        Their cosines.
+
+    Returns
+    -------
+    array of shape (labels, 2)
+        Places between them, closer to the more similar ones.
+    """
+    weight = np.maximum(cosines, 0) ** STEEP + 1e-9
+    found = (places * weight[:, :, None]).sum(axis=1)
+    return np.asarray(found / weight.sum(axis=1, keepdims=True), np.float32)
 
 
 def named(opened: Opened, label: str) -> dict[str, str]:

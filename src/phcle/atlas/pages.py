@@ -12,7 +12,6 @@ from phcle import __version__
 from phcle.answers import Answer, Cell
 from phcle.atlas.opened import Opened, named
 from phcle.atlas.shared import shared_by, typical_first
-from phcle.contexts.family_means import MOST_WITH_FAMILIES
 from phcle.embedding.columns import Reading
 from phcle.embedding.complete import completed_cells
 from phcle.embedding.describe import describe, how_sure, table_called
@@ -137,7 +136,6 @@ def rows_of_labels(
             contexts=[table.context.name],
             columns=[field.title for field in own],
             probabilities=True,
-            has_family=len(embedding) <= MOST_WITH_FAMILIES,
         ):
             if cell.value is not None:
                 found[place[cell.label]][cell.context, cell.column] = cell
@@ -167,20 +165,28 @@ def label_page(
     embedding = opened.embedding
     label = embedding.resolve(text)
     (found,) = embedding.neighbours([label], N_NEIGHBOURS)
-    described = describe(embedding, label, N_ATTRIBUTES, has_related=False)
+    observed: Sequence[Answer] = ()
+    predicted: Sequence[Answer] = ()
+    not_predictable: Sequence[str] = ()
+    if any(x.value_kind != "numbers" for x in embedding.predicting):
+        described = describe(embedding, label, N_ATTRIBUTES, has_related=False)
+        observed, predicted = described.observed, described.predicted
+        not_predictable = described.not_predictable
     if cells is None:
         (cells,) = rows_of_labels(opened, [label])
     return {
         **named(opened, label),
         "row": embedding.row_of[label],
-        "place": opened.places_of([label])[0].tolist(),
+        "place": None
+        if label in opened.shown
+        else opened.places_of([label])[0].tolist(),
         "neighbours": plain(found.neighbours),
-        "observed": plain(described.observed),
-        "predicted": plain(described.predicted),
-        "not_predictable": list(described.not_predictable),
+        "observed": plain(observed),
+        "predicted": plain(predicted),
+        "not_predictable": list(not_predictable),
         "cells": cells,
         "contexts": [
-            {"context": x.name, "kind": x.kind, "known": described.contexts[x.name]}
+            {"context": x.name, "kind": x.kind, "known": x.knows(label)}
             for x in embedding.contexts
         ],
         "taxonomy": _place_in_taxonomy(opened, label),

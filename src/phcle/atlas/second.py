@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from phcle.arrays import AnyFloats, Floats, Ints
 from phcle.atlas.columns import packed
-from phcle.atlas.layout import lay_out, sketch
+from phcle.atlas.layout import lay_out
 from phcle.atlas.opened import Opened, Work
 from phcle.atlas.prepared import Progress
 from phcle.embedding.search import Neighbours
@@ -72,20 +72,18 @@ class Second:
         )
         own, others = self.rows
         wanted = first.places[own]
-        units = np.asarray(other.unit_vectors, np.float32)
-        start = sketch(units).places
-        start = _aligned(start, start[others], wanted).astype(np.float32)
+        start = np.zeros((len(other), 2), np.float32)
         start[others] = wanted
-        n = len(units)
+        n = len(other)
         places = lay_out(
-            units,
+            np.asarray(other.unit_vectors, np.float32),
             table=table,
             start=beside_neighbours(start, table.rows),
             progress=lambda done, total: progress(
                 "placing labels on the second map", n * done // max(total, 1), n
             ),
-        ).places
-        places = _aligned(places, places[others], wanted)[others]
+        ).places[others]
+        places, agreement = aligned(places, wanted)
         k = min(K, len(own) - 1)
         shared = shared_neighbours(first.table, table, self.rows, k)
         at = np.full((len(self.first.shown), 3), np.nan)
@@ -98,7 +96,7 @@ class Second:
             "moved": moved,
             "k": k,
             "mean": float(1 - shared.mean()),
-            "agreement": _agreement(places, wanted),
+            "agreement": agreement,
             "missing": len(self.first.shown) - len(own),
             "more": n - len(others),
         }
@@ -180,25 +178,36 @@ def beside_neighbours(
     return found
 
 
-def _aligned(places: AnyFloats, own: AnyFloats, wanted: AnyFloats) -> Floats:
-    """Turn, mirror, scale and shift places so that some lie as near others as can be.
+def aligned(places: AnyFloats, wanted: AnyFloats) -> tuple[Floats, float]:
+    """Turn, mirror, scale and shift places to lie as near others as can be.
 
     Both get the same spread. The best scale in the mean square would shrink the places
     the more, the less they agree, down to one point.
+
+    Parameters
+    ----------
+    places, wanted : arrays of shape (labels, 2)
+        Places of the same labels.
+
+    Returns
+    -------
+    tuple of array and float
+        The places after that, and the share of their variance that they have in common
+        with the others, from 0 to 1.
+
+    Examples
+    --------
+    >>> places = np.array([[0.0, 0], [1, 0], [0, 2]])
+    >>> found, agreement = aligned(places, np.array([[5.0, 5], [5, 7], [1, 5]]))
+    >>> found.round(6).tolist(), round(agreement, 6)
+    ([[5.0, 5.0], [5.0, 7.0], [1.0, 5.0]], 1.0)
     """
-    centre, new_centre = own.mean(axis=0), wanted.mean(axis=0)
-    first, second = own - centre, wanted - new_centre
+    new_centre = wanted.mean(axis=0)
+    first, second = places - places.mean(axis=0), wanted - new_centre
     sizes = float(np.linalg.norm(first)), float(np.linalg.norm(second))
     if 0.0 in sizes:  # all labels at one place: only a shift makes sense
-        return np.asarray(places - centre + new_centre, np.float64)
-    left, _, right = np.linalg.svd(first.T.astype(np.float64) @ second)
-    turned = (places - centre) @ (left @ right)
-    return np.asarray(sizes[1] / sizes[0] * turned + new_centre, np.float64)
-
-
-def _agreement(places: AnyFloats, wanted: AnyFloats) -> float:
-    """Share of the variance that aligned places have in common, from 0 to 1."""
-    first, second = places - places.mean(axis=0), wanted - wanted.mean(axis=0)
-    size = float(np.linalg.norm(first) * np.linalg.norm(second))
-    strength = np.linalg.svd(first.T.astype(np.float64) @ second)[1].sum()
-    return min(float(strength / size) ** 2, 1.0) if size else 0.0
+        return np.asarray(first + new_centre, np.float64), 0.0
+    left, strength, right = np.linalg.svd(first.T.astype(np.float64) @ second)
+    agreement = float(strength.sum() / (sizes[0] * sizes[1])) ** 2
+    turned = sizes[1] / sizes[0] * first @ (left @ right)
+    return np.asarray(turned + new_centre, np.float64), min(agreement, 1.0)

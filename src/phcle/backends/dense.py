@@ -226,11 +226,9 @@ class TilePart:
     """
 
     def __init__(self, backend: Any, y: Array, columns: Columns) -> None:
-        xp = backend.xp
         self.backend, self.columns = backend, columns
-        self.x = xp.matmul(y, columns.other.T)
-        self.sigmoid, softplus = backend.logistic(self.x)
-        self.value = xp.matmul(softplus, columns.mass)
+        self.x = backend.xp.matmul(y, columns.other.T)
+        self.sigmoid, self.value, self.spread = backend.tile_sums(self.x, columns)
 
     @cached_property
     def gradient(self) -> Array:
@@ -241,11 +239,6 @@ class TilePart:
     def bend(self) -> Array:
         """σ(1 − σ) of every pair: (r, columns)."""
         return self.sigmoid * (1 - self.sigmoid)
-
-    @cached_property
-    def spread(self) -> Array:
-        """The mean of σ(1 − σ), weighted by each column's share of the trace: (r,)."""
-        return self.backend.xp.matmul(self.bend, self.columns.share)
 
     def product(self, z: Array) -> Array:
         """Multiply by the curvature, row by row.
@@ -293,11 +286,15 @@ class TilePart:
         callable
             Takes steps and the rows that take them; see `LineValue`.
         """
-        backend, xp = self.backend, self.backend.xp
-        slope = xp.matmul(direction, self.columns.other.T)
+        matmul, other = self.backend.xp.matmul, self.columns.other.T
+        whole: Array = None  # the slope, once all rows are asked for
 
         def value(step: Array, chosen: Any) -> Array:
-            x = self.x[chosen] + step[:, None] * slope[chosen]
-            return xp.matmul(backend.softplus(x), self.columns.mass)
+            nonlocal whole
+            if isinstance(chosen, slice):
+                whole = matmul(direction, other)
+            slope = matmul(direction[chosen], other) if whole is None else whole[chosen]
+            mass = self.columns.mass
+            return self.backend.line_sums(self.x[chosen], slope, step, mass)
 
         return value

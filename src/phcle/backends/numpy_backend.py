@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
-from functools import lru_cache
+from contextlib import AbstractContextManager
+from functools import cached_property, lru_cache
 from types import SimpleNamespace
 from typing import Any, Self, TypeVar
 
@@ -16,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.backends.dense import Columns, DensePart, TilePart, rounding_noise
+from phcle.backends.dense import rounding_noise
 from phcle.backends.distributed import current_processes
-from phcle.backends.known_entries import GatheredEntries, KnownEntries
 from phcle.backends.protocol import Backend
 
 T = TypeVar("T")
+Numbers = npt.NDArray[Any]
 
 
 def _clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
@@ -49,8 +48,6 @@ class NumpyBackend(Backend):
     tile = 500_000  # a few megabytes, which fit into the cache of one core
     gathered = 1_000_000
     most_rows = 512
-    is_accelerated = False
-    precision = "full"
 
     def __init__(self, dtype: str = "float32") -> None:
         self.dtype = dtype
@@ -62,21 +59,13 @@ class NumpyBackend(Backend):
         """The same back end in another precision."""
         return type(self)(dtype)
 
-    def in_half_precision(self) -> Self:
-        """The same back end: half precision is not faster on a CPU."""
-        return self
-
-    def columns_in_memory(self, n_columns: int, dim: int) -> int:
-        """All columns: the dense part stores a number for each."""
-        return n_columns
-
     def limited_threads(self) -> AbstractContextManager[Any]:
         """Limit BLAS to one thread, because blocks run in parallel.
 
         Many small products on BLAS threads that wait for each other took ten times as
         long on a busy machine.
         """
-        return one_blas_thread()
+        return _ONE_BLAS_THREAD
 
     def map_blocks(self, function: Callable[[int], T], count: int) -> list[T]:
         """Call a function for every block, with one thread per core."""
@@ -86,7 +75,7 @@ class NumpyBackend(Backend):
         with ThreadPoolExecutor(n_threads) as pool:
             return list(pool.map(function, range(count)))
 
-    def asarray(self, values: npt.ArrayLike) -> npt.NDArray[Any]:
+    def asarray(self, values: npt.ArrayLike) -> Numbers:
         """Move numbers to the device, as floats of the chosen dtype."""
         return np.asarray(values, dtype=self._float)
 
@@ -94,7 +83,7 @@ class NumpyBackend(Backend):
         """Move positions to the device, as 64-bit integers."""
         return np.asarray(values, dtype=np.int64)
 
-    def to_numpy(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def to_numpy(self, array: Numbers) -> Numbers:
         """The array itself."""
         return np.asarray(array)
 
@@ -102,12 +91,6 @@ class NumpyBackend(Backend):
         """Move a sparse matrix to the device."""
         converted: sp.csr_array = matrix.astype(self._float, copy=False)
         return converted
-
-    def sparse_product(
-        self, matrix: sp.csr_array, dense: npt.NDArray[Any]
-    ) -> npt.NDArray[Any]:
-        """Multiply a sparse matrix from `sparse` by a dense one."""
-        return np.asarray(matrix @ dense)
 
     def stored(self, matrix: sp.csr_array) -> sp.csr_array:
         """The matrix itself."""
@@ -119,45 +102,25 @@ class NumpyBackend(Backend):
         turned.sort_indices()
         return turned
 
-    def columns(self, other: npt.NDArray[Any], mass: npt.NDArray[Any]) -> Columns:
-        """Prepare the other factor and its masses for dense parts."""
-        return Columns.of(self.xp, other, mass)
-
-    def dense_part(self, y: npt.NDArray[Any], columns: Columns) -> DensePart:
-        """The dense part of a logistic term at a block of rows."""
-        return TilePart(self, y, columns)
-
-    def known_entries(
-        self, columns: npt.NDArray[Any], other: npt.NDArray[Any]
-    ) -> KnownEntries:
-        """Rows of the other factor at every row's known columns (rows, width)."""
-        return GatheredEntries(self.xp, columns, other)
-
-    def logistic(
-        self, x: npt.NDArray[Any]
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def logistic(self, x: Numbers) -> tuple[Numbers, Numbers]:
         """Sigmoid and softplus of x from one exponential, safe for any x."""
         growth, total = self._exponentials(x)
         sigmoid = growth / total
         return sigmoid, self._softplus(x, growth, total)
 
-    def softplus(self, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def softplus(self, x: Numbers) -> Numbers:
         """log(1 + eˣ), safe for any x."""
         return self._softplus(x, *self._exponentials(x))
 
     @staticmethod
-    def _exponentials(
-        x: npt.NDArray[Any],
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def _exponentials(x: Numbers) -> tuple[Numbers, Numbers]:
         """eˣ and 1 + eˣ; x is clipped at 80, where adding 1 changes nothing."""
         growth = np.minimum(x, 80)
         np.exp(growth, out=growth)
         return growth, growth + 1
 
     @staticmethod
-    def _softplus(
-        x: npt.NDArray[Any], growth: npt.NDArray[Any], total: npt.NDArray[Any]
-    ) -> npt.NDArray[Any]:
+    def _softplus(x: Numbers, growth: Numbers, total: Numbers) -> Numbers:
         # In single precision log is vectorised and log1p is not. The error of
         # log(1 + tiny) is below the rounding error of the sums that use it.
         if x.dtype == np.float32:
@@ -175,65 +138,48 @@ def _n_cores() -> int:
     return int(cpu_count())
 
 
-@dataclass
-class _BlasLimit:
-    """The limit that all fits of this process share; BLAS has one for all threads."""
-
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    n_users: int = 0
-    limiter: Any = None
-
-
-_LIMIT = _BlasLimit()
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS from the first of several fits that overlap to the last.
+class _OneBlasThread:
+    """Limits BLAS from the first of several fits that overlap to the last.
 
     If each restored the number that it found, a fit that began during another would
     restore the other's limit, for good.
     """
-    with _LIMIT.lock:
-        if _LIMIT.n_users == 0:
-            with _in_control():
-                _LIMIT.limiter = _blas_controller().limit(limits=1, user_api="blas")
-        _LIMIT.n_users += 1
-    try:
-        yield
-    finally:
-        with _LIMIT.lock:
-            _LIMIT.n_users -= 1
-            if _LIMIT.n_users == 0:
-                with _in_control():
-                    _LIMIT.limiter.restore_original_limits()
+
+    def __init__(self) -> None:
+        self.lock, self.n_users = threading.Lock(), 0
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.n_users == 0:
+                self._take_control()
+                self.limiter = self.controller.limit(limits=1, user_api="blas")
+                self._take_control()
+            self.n_users += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self.lock:
+            self.n_users -= 1
+            if self.n_users == 0:
+                self._take_control()
+                self.limiter.restore_original_limits()
+                self._take_control()
+
+    @cached_property
+    def controller(self) -> Any:
+        """The BLAS libraries of NumPy and SciPy, looked for once: it takes 3 ms."""
+        from threadpoolctl import ThreadpoolController
+
+        return ThreadpoolController()
+
+    def _take_control(self) -> None:
+        """Let this thread set the limit, whichever thread has set it before.
+
+        By itself, threadpoolctl 3.8 lets only the first thread that set a limit of
+        OpenBLAS set another one, and ignores all others without a word.
+        """
+        for library in self.controller.lib_controllers:
+            if hasattr(library, "clear_controlling_thread"):
+                library.clear_controlling_thread(force=True)
 
 
-@contextmanager
-def _in_control() -> Iterator[None]:
-    """Let this thread set the limit, whichever thread has set it before.
-
-    By itself, threadpoolctl 3.8 lets only the first thread that set a limit of OpenBLAS
-    set another one, and ignores all others without a word.
-    """
-    free = [
-        library.clear_controlling_thread
-        for library in _blas_controller().lib_controllers
-        if hasattr(library, "clear_controlling_thread")
-    ]
-    for clear in free:
-        clear(force=True)
-    yield
-    for clear in free:
-        clear(force=True)
-
-
-@lru_cache
-def _blas_controller() -> Any:
-    """The BLAS libraries of NumPy and SciPy, looked for once: it takes 3 ms.
-
-    The solver imports both, so they are loaded by now.
-    """
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
+_ONE_BLAS_THREAD = _OneBlasThread()

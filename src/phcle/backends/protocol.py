@@ -10,17 +10,18 @@ from __future__ import annotations
 import ctypes.util
 import importlib.util
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.backends.dense import Columns, DensePart
+from phcle.backends.dense import Columns, DensePart, TilePart
 from phcle.backends.distributed import Processes
-from phcle.backends.known_entries import KnownEntries
+from phcle.backends.known_entries import GatheredEntries, KnownEntries
 from phcle.errors import BackendError
 
 Array = Any
@@ -32,7 +33,7 @@ WORTH_COMPILING = 5_000_000
 """Use numba from this many pairs on; below, loading it takes longer than it saves."""
 
 
-class Backend(Protocol):
+class Backend(ABC):
     """Arrays of one library, dtype and device, and the operations on them.
 
     Attributes
@@ -62,12 +63,12 @@ class Backend(Protocol):
     name: str
     xp: Any
     dtype: str
-    precision: str
+    precision: str = "full"
     noise: float
     tile: int
     gathered: int
     most_rows: int
-    is_accelerated: bool
+    is_accelerated: bool = False
     processes: Processes
 
     def limited_threads(self) -> AbstractContextManager[Any]:
@@ -78,6 +79,7 @@ class Backend(Protocol):
         context manager
             Hold it around the fit.
         """
+        return nullcontext()
 
     def map_blocks(self, function: Callable[[int], T], count: int) -> list[T]:
         """Call a function for every block, in parallel if that is faster.
@@ -94,7 +96,9 @@ class Backend(Protocol):
         list
             Results in the order of the blocks.
         """
+        return [function(i) for i in range(count)]
 
+    @abstractmethod
     def with_dtype(self, dtype: str) -> Backend:
         """Make a back end of the same device with another dtype, in full precision.
 
@@ -117,6 +121,7 @@ class Backend(Protocol):
         Backend
             The new back end, or this one.
         """
+        return self
 
     def columns_in_memory(self, n_columns: int, dim: int) -> int:
         """Count the columns for which the dense part of a block stores numbers.
@@ -133,7 +138,9 @@ class Backend(Protocol):
         int
             All columns, or fewer if a fused kernel needs no storage.
         """
+        return n_columns
 
+    @abstractmethod
     def asarray(self, values: npt.ArrayLike) -> Array:
         """Move numbers to the device, as floats of the chosen dtype.
 
@@ -148,6 +155,7 @@ class Backend(Protocol):
             On the device.
         """
 
+    @abstractmethod
     def indices(self, values: npt.ArrayLike) -> Array:
         """Move positions to the device, as 64-bit integers.
 
@@ -162,6 +170,7 @@ class Backend(Protocol):
             On the device.
         """
 
+    @abstractmethod
     def to_numpy(self, array: Array) -> npt.NDArray[Any]:
         """Copy an array back to the host.
 
@@ -176,6 +185,7 @@ class Backend(Protocol):
             The same numbers.
         """
 
+    @abstractmethod
     def sparse(self, matrix: sp.csr_array) -> Any:
         """Move a sparse matrix to the device.
 
@@ -205,7 +215,9 @@ class Backend(Protocol):
         array
             (n, k).
         """
+        return matrix @ dense
 
+    @abstractmethod
     def stored(self, matrix: sp.csr_array) -> Any:
         """Store known entries where blocks of their rows will be padded.
 
@@ -220,6 +232,7 @@ class Backend(Protocol):
             For `pad_rows` and `turned`.
         """
 
+    @abstractmethod
     def turned(self, matrix: Any) -> Any:
         """Transpose known entries.
 
@@ -249,6 +262,7 @@ class Backend(Protocol):
         Columns
             For `dense_part`; made once for all blocks.
         """
+        return Columns.of(self.xp, other, mass)
 
     def dense_part(self, y: Array, columns: Columns) -> DensePart:
         """Compute the dense part of a logistic term at a block of rows.
@@ -265,6 +279,7 @@ class Backend(Protocol):
         DensePart
             Value, gradient and curvature.
         """
+        return TilePart(self, y, columns)
 
     def known_entries(self, columns: Array, other: Array) -> KnownEntries:
         """Prepare sums over the known columns of every row.
@@ -281,7 +296,9 @@ class Backend(Protocol):
         KnownEntries
             Products and sums with the rows of Z at these positions.
         """
+        return GatheredEntries(self.xp, columns, other)
 
+    @abstractmethod
     def logistic(self, x: Array) -> tuple[Array, Array]:
         """Sigmoid and softplus, without overflow.
 
@@ -296,6 +313,46 @@ class Backend(Protocol):
             1 / (1 + e⁻ˣ) and log(1 + eˣ).
         """
 
+    def tile_sums(self, x: Array, columns: Columns) -> tuple[Array, Array, Array]:
+        """Compute what the dense part needs from the products of a block.
+
+        Parameters
+        ----------
+        x : array
+            Y Zᵀ, (r, columns).
+        columns : Columns
+            The columns.
+
+        Returns
+        -------
+        tuple of array
+            The sigmoid of x, and two sums for each row: Σ mass softplus(x) and
+            Σ share σ(1 − σ).
+        """
+        sigmoid, softplus = self.logistic(x)
+        value = self.xp.matmul(softplus, columns.mass)
+        return sigmoid, value, self.xp.matmul(sigmoid * (1 - sigmoid), columns.share)
+
+    def line_sums(self, x: Array, slope: Array, step: Array, mass: Array) -> Array:
+        """Compute Σ mass softplus(x + step · slope) of every row.
+
+        Parameters
+        ----------
+        x, slope : array
+            Products of a block, and their change for a step of one: (r, columns).
+        step : array
+            Step of each row, (r,).
+        mass : array
+            Mass of each column, (columns,).
+
+        Returns
+        -------
+        array
+            The sums, (r,).
+        """
+        return self.xp.matmul(self.softplus(x + step[:, None] * slope), mass)
+
+    @abstractmethod
     def softplus(self, x: Array) -> Array:
         """log(1 + eˣ), without overflow.
 

@@ -80,6 +80,8 @@ def split_rows(
 ) -> list[Block]:
     """Partition rows into blocks, so that temporary arrays stay small.
 
+    On a CPU they do not depend on the number of processes, so these give equal results.
+
     Parameters
     ----------
     backend : Backend
@@ -103,11 +105,12 @@ def split_rows(
         width = np.maximum(width, np.diff(pattern.indptr))
     order = np.argsort(width, kind="stable")
     most = min(backend.tile // max(tile_columns, dim), backend.most_rows)
-    most = max(1, min(most, -(-n_rows // backend.processes.size)))
+    if backend.is_accelerated:  # its blocks are so large that some would have none
+        most = min(most, -(-n_rows // backend.processes.size))
     blocks, start = [], 0
     while start < n_rows:
         # Rows are sorted by width, so the last row of a block sets its width.
-        widths = width[order[start : start + most]]
+        widths = width[order[start : start + max(1, most)]]
         numbers = np.arange(1, len(widths) + 1) * widths * dim
         fitting = int(np.searchsorted(numbers, backend.gathered, side="right"))
         stop = start + max(1, fitting)

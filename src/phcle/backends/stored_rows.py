@@ -162,7 +162,7 @@ class SparseRows:
         padded = [(block.at, pad_rows(matrix, block.rows, backend)) for block in blocks]
         self.blocks = [(rows, known) for rows, known in padded if known]
 
-    def product(self, dense: Any) -> Any:
+    def __matmul__(self, dense: Any) -> Any:
         """Multiply by a dense matrix.
 
         Parameters

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -17,12 +14,11 @@ import torch
 from phcle.backends.dense import (
     Columns,
     DensePart,
-    TilePart,
     n_sampled_columns,
     rounding_noise,
 )
 from phcle.backends.distributed import current_processes
-from phcle.backends.known_entries import GatheredEntries, KnownEntries
+from phcle.backends.known_entries import KnownEntries
 from phcle.backends.protocol import Backend
 from phcle.backends.stored_rows import SparseRows, StoredRows
 from phcle.backends.torch_dense import (
@@ -100,14 +96,6 @@ class TorchBackend(Backend):
         """Whether the fused kernel serves rows of this width."""
         return self.is_fused and dim <= WIDEST[self.precision]
 
-    def limited_threads(self) -> AbstractContextManager[Any]:
-        """No limit: torch manages its threads."""
-        return nullcontext()
-
-    def map_blocks(self, function: Callable[[int], T], count: int) -> list[T]:
-        """Call a function for every block, one after the other."""
-        return [function(i) for i in range(count)]
-
     def asarray(self, values: npt.ArrayLike) -> torch.Tensor:
         """Move numbers to the device, as floats of the chosen dtype."""
         if isinstance(values, torch.Tensor):
@@ -133,31 +121,13 @@ class TorchBackend(Backend):
             matrix = self.stored(matrix)
         return matrix.turned()
 
-    def sparse(self, matrix: sp.csr_array | StoredRows) -> torch.Tensor | SparseRows:
+    def sparse(self, matrix: sp.csr_array | StoredRows) -> SparseRows:
         """Move a sparse matrix to the device."""
-        if self.is_accelerated or isinstance(matrix, StoredRows):
-            return SparseRows(self, matrix)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*beta state.*")
-            return torch.sparse_csr_tensor(
-                self.indices(matrix.indptr),
-                self.indices(matrix.indices),
-                self.asarray(matrix.data),
-                size=matrix.shape,
-                check_invariants=True,
-            )
-
-    def sparse_product(
-        self, matrix: torch.Tensor | SparseRows, dense: torch.Tensor
-    ) -> torch.Tensor:
-        """Multiply a sparse matrix from `sparse` by a dense one."""
-        if isinstance(matrix, SparseRows):
-            return matrix.product(dense)
-        return matrix @ dense
+        return SparseRows(self, matrix)
 
     def columns(self, other: torch.Tensor, mass: torch.Tensor) -> Columns:
         """Prepare the other factor and its masses for dense parts."""
-        columns = Columns.of(self.xp, other, mass)
+        columns = super().columns(other, mass)
         if not self._fuses(other.shape[1]):
             return columns
         fused = FusedColumns.of(columns, precise=self.precision == "full")
@@ -167,7 +137,7 @@ class TorchBackend(Backend):
         """The dense part of a logistic term at a block of rows."""
         if columns.fused is not None:
             return FusedPart(self, y, columns)
-        return TilePart(self, y, columns)
+        return super().dense_part(y, columns)
 
     def known_entries(self, columns: torch.Tensor, other: torch.Tensor) -> KnownEntries:
         """Rows of the other factor at every row's known columns (rows, width)."""
@@ -175,7 +145,7 @@ class TorchBackend(Backend):
             from phcle.backends.kernels.fused_entries import FusedEntries
 
             return FusedEntries(columns, other)
-        return GatheredEntries(self.xp, columns, other)
+        return super().known_entries(columns, other)
 
     def logistic(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Sigmoid and softplus of x, safe for any x."""

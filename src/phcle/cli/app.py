@@ -59,7 +59,7 @@ def _root(
 
     Example: phcle demo
     """
-    name = context.invoked_subcommand
+    name = context.invoked_subcommand or ""
     group: Any = context.command
     if config is not None and name in group.commands:
         context.default_map = {name: options_in(config, name, group.commands)}

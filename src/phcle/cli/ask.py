@@ -17,13 +17,17 @@ if TYPE_CHECKING:
 Row = tuple[object, ...]
 
 NEAREST = ("label", "name", "nearest", "nearest_name", "similarity", "percentile")
-DESCRIBED = ("label", "name", "kind", "context", "what")
-DESCRIBED += ("value", "confidence", "low", "high")
+DESCRIBED = (
+    *("label", "name", "kind", "context", "what"),
+    *("value", "confidence", "low", "high"),
+)
 CLUSTERED = ("cluster", "cluster_name", "label", "name")
 """Columns of the tables that these commands write."""
 
-SHOWN_BEFORE = ("labels", "dim", "contexts", "sweeps", "objective", "seed")
-SHOWN_BEFORE += ("chosen", "completion")
+SHOWN_BEFORE = (
+    *("labels", "dim", "contexts", "sweeps", "objective", "seed"),
+    *("chosen", "completion"),
+)
 """What `show_summary` prints of an embedding."""
 
 
@@ -114,10 +118,9 @@ def nearest(
         from phcle.images import read_feature_rows
 
         rows = read_feature_rows(vector)
-        names = [f"{vector.name}, row {i}" for i in range(1, len(rows) + 1)]
-        vectors = dict(
-            zip(names if len(rows) > 1 else [vector.name], rows, strict=True)
-        )
+        vectors = {f"{vector.name}, row {i}": row for i, row in enumerate(rows, 1)}
+        if len(rows) == 1:
+            vectors = {vector.name: rows[0]}
     embedding = load_vectors(file)
     asked = options.labels_or_files(labels) or []
     every: list[Any] = [*asked, *vectors.values()]
@@ -244,7 +247,7 @@ def explain(
 
 def _show_explanation(answer: answers.Explanation) -> None:
     """Print the common ancestors, and the parts of a similarity."""
-    from phcle.embedding.cell_texts import shown_percentile
+    from phcle.embedding.search import shown_percentile
 
     output.show_line(
         f"{answer.a.name} and {answer.b.name}: similarity {answer.similarity:.3f}, "

@@ -71,7 +71,7 @@ def evaluate(
     output.check_answers_file(out, [file, features])
     embedding = load(file)
     if contexts:
-        from phcle.model.context_help import context_help
+        from phcle.model.help import context_help
 
         with output.progress_bar("leaving out contexts", quiet=quiet) as progress:
             helped = context_help(embedding, progress=progress)

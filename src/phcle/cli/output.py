@@ -332,7 +332,7 @@ def shown_similarity(near: answers.Neighbour | answers.Related) -> tuple[str, st
     tuple of str
         Both texts.
     """
-    from phcle.embedding.cell_texts import shown_percentile
+    from phcle.embedding.search import shown_percentile
 
     return f"{near.similarity:.3f}", f"{shown_percentile(near.percentile)} of pairs"
 

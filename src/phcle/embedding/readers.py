@@ -50,11 +50,15 @@ class Asked:
     fold : array of int of shape (known,)
         Fold of each known cell.
     gaps : array of shape (gaps, features)
-        Features of the unknown cells.
+        Features of the unknown cells; those of `without` come last.
     is_class : bool
         Whether the outputs are shares of classes.
     seed : int
         Seed of whatever is drawn.
+    without : mapping from int to array of shape (known, more features)
+        Features that are made of known cells, for readers that are blind to a fold:
+        made without its cells, of all labels. Otherwise the cells that a reader learns
+        from would tell it those of the fold.
     """
 
     features: AnyFloats
@@ -63,6 +67,24 @@ class Asked:
     gaps: AnyFloats
     is_class: bool
     seed: int
+    without: Mapping[int, AnyFloats] = field(default_factory=dict)
+
+    def seen_by(self, fold: int) -> AnyFloats:
+        """Features of the known cells for a reader that is blind to a fold.
+
+        Parameters
+        ----------
+        fold : int
+            The fold; -1 for none.
+
+        Returns
+        -------
+        array of shape (known, features)
+            The features.
+        """
+        if fold not in self.without:
+            return self.features
+        return np.hstack([self.features, self.without[fold]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +144,10 @@ def grow_forest(asked: Asked, *, leaf: int, n_trees: int = TREES) -> Forested:
     from sklearn.ensemble import ExtraTreesRegressor
 
     n_gaps, width = len(asked.gaps), asked.target.shape[1]
-    held, gaps = asked.target.mean(axis=0) + np.zeros_like(asked.target), _Sum()
-    held_spread, gap_spread = np.zeros(len(asked.fold)), _Sum()
+    held = asked.target.mean(axis=0) + np.zeros_like(asked.target)
+    held_spread = np.zeros(len(asked.fold))
+    gaps: list[Floats] = []
+    gap_spread: list[Floats] = []
     because = np.zeros((n_gaps, REASONS), dtype=np.int64)
     because_share = np.zeros((n_gaps, REASONS))
     folds = _folds(asked.fold)
@@ -136,23 +160,23 @@ def grow_forest(asked: Asked, *, leaf: int, n_trees: int = TREES) -> Forested:
             max_features=0.4,
             random_state=asked.seed + fold + 1,
         )
-        target = asked.target[seen]
-        trees.fit(asked.features[seen], target if width > 1 else target[:, 0])
-        held[own], held_spread[own], _ = _read_trees(trees, asked.features[own])
+        target, features = asked.target[seen], asked.seen_by(fold)
+        trees.fit(features[seen], target if width > 1 else target[:, 0])
+        held[own], held_spread[own], _ = _read_trees(trees, features[own])
         if not n_gaps:
             continue
         said, spread, leaves = _read_trees(trees, asked.gaps)
-        gaps.add(said)
-        gap_spread.add(spread)
+        gaps.append(said)
+        gap_spread.append(spread)
         if fold == folds[0]:
-            known = trees.apply(asked.features[seen])
+            known = trees.apply(features[seen])
             near, because_share = _nearest_leaves(known, leaves)
             because = seen[near]
     return Forested(
         held,
-        gaps.mean((n_gaps, width)),
+        _mean(gaps, (n_gaps, width)),
         held_spread,
-        gap_spread.mean((n_gaps,)),
+        _mean(gap_spread, (n_gaps,)),
         because,
         because_share,
     )
@@ -297,13 +321,14 @@ def crossfitted(estimator: Any, asked: Asked, most: int) -> Told:
 
     width = asked.target.shape[1]
     held = np.zeros_like(asked.target) + asked.target.mean(axis=0)
-    gaps = _Sum()
+    gaps: list[Floats] = []
     for fold in _folds(asked.fold):
         seen = _sample(asked.fold != fold, most, asked.seed)
         own = np.flatnonzero(asked.fold == fold)
-        wanted = np.concatenate([asked.features[own], asked.gaps])
+        features = asked.seen_by(fold)
+        wanted = np.concatenate([features[own], asked.gaps])
         said = np.zeros((len(wanted), width)) + asked.target[seen].mean(axis=0)
-        X, target = asked.features[seen], asked.target[seen]
+        X, target = features[seen], asked.target[seen]
         if is_classifier(estimator):
             codes = _codes(target)
             if len(np.unique(codes)) > 1:
@@ -318,8 +343,8 @@ def crossfitted(estimator: Any, asked: Asked, most: int) -> Told:
                 found = clone(estimator).fit(X, target[:, at]).predict(wanted)
                 said[:, at] = np.clip(found, low - reach, high + reach)
         held[own] = said[: len(own)]
-        gaps.add(said[len(own) :])
-    return Told(held, gaps.mean((len(asked.gaps), width)))
+        gaps.append(said[len(own) :])
+    return Told(held, _mean(gaps, (len(asked.gaps), width)))
 
 
 def _codes(target: Floats) -> Ints:
@@ -426,17 +451,6 @@ def _sample(is_seen: Any, most: int, seed: int) -> Ints:
     return at
 
 
-@dataclass
-class _Sum:
-    """Sum of equal arrays, for their mean."""
-
-    total: Any = field(default=0.0)
-    n: int = 0
-
-    def add(self, part: Floats) -> None:
-        """Add one of them."""
-        self.total, self.n = self.total + part, self.n + 1
-
-    def mean(self, shape: tuple[int, ...]) -> Floats:
-        """The mean; zeros without any."""
-        return np.asarray(np.zeros(shape) + self.total / max(self.n, 1))
+def _mean(parts: Sequence[Floats], shape: tuple[int, ...]) -> Floats:
+    """The mean of equal arrays; zeros without any."""
+    return np.asarray(np.zeros(shape) + sum(parts) / max(len(parts), 1))

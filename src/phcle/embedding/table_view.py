@@ -10,15 +10,16 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.arrays import AnyFloats, Floats, Ints
-from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.contexts.descriptive.fields import Field
-from phcle.contexts.family_means import MOST_WITH_FAMILIES, FamilyMeans, Groups
+from phcle.arrays import AnyFloats, Flags, Floats, Ints
+from phcle.contexts.encoders import Field
 from phcle.contexts.gaps import Gaps
+from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.families import Family, family_says
+from phcle.embedding.family_means import MOST_WITH_FAMILIES, FamilyMeans, Groups
 from phcle.embedding.held_out import HeldOut
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.messages import Links, by_folds, message_features, structure
+from phcle.embedding.links import Links, structure
+from phcle.embedding.messages import by_folds, message_features
 from phcle.embedding.readers import Asked, Told
 
 Regime = Literal["cells", "labels"]
@@ -36,6 +37,10 @@ BESIDE = 12
 MOST_OTHERS = 10
 """Most other columns whose values at linked labels, and at the label, speak."""
 
+PARTS = 3
+"""Parts of each fold of labels, which families leave out one at a time: more is left of
+small ones. On mammals R² of hidden cells is .806, against .792 with whole folds."""
+
 FEWEST_LINKED = 30
 """A column with fewer known linked labels gets no messages."""
 
@@ -51,7 +56,7 @@ class TableView:
     ----------
     embedding : LabelEmbedding
         The embedding.
-    table : PredictingContext
+    table : DescriptiveContext
         One of its tables that is not sparse.
     held : HeldOut
         Predictions of known cells by fits that have not seen them.
@@ -64,7 +69,7 @@ class TableView:
     def __init__(
         self,
         embedding: LabelEmbedding,
-        table: PredictingContext,
+        table: DescriptiveContext,
         held: HeldOut,
         links: Links | None,
         rows: Ints | None = None,
@@ -72,8 +77,8 @@ class TableView:
         self.embedding, self.table, self.held = embedding, table, held
         self.links = links
         n, n_columns = len(embedding), len(table.columns)
-        data = table.data.on_fit_scale().matrix
-        at = np.array([embedding.row_of[x] for x in table.data.labels], dtype=np.int64)
+        data = table.fit_matrix
+        at = np.array([embedding.row_of[x] for x in table.labels], dtype=np.int64)
         values = np.full((n, n_columns), np.nan)
         values[at] = np.column_stack([data.column(i) for i in range(n_columns)])
         found = data.moments()
@@ -123,15 +128,30 @@ class TableView:
     @cached_property
     def family(self) -> Family:
         """What families say, by folds of labels."""
-        share = np.nansum(self.values, axis=0) / np.maximum(self.known.sum(axis=0), 1)
-        presence = np.where(self.table.is_number, 0.0, share)
-        around = self.values - presence
-        fold = self.held.row_fold.astype(np.int64)
+        return self._family(slice(None), self.known)
+
+    def _family(self, columns: slice, is_seen: Flags) -> Family:
+        """What families say of some columns, by folds of labels, from some cells."""
+        known = self.known[:, columns]
+        share = np.nansum(self.values[:, columns], axis=0) / np.maximum(known.sum(0), 1)
+        presence = np.where(self.table.is_number[columns], 0.0, share)
+        around = np.where(is_seen, self.values[:, columns] - presence, np.nan)
+        part = np.arange(len(self.held.rows)) % PARTS
+        fold = self.held.row_fold + self.held.n_folds * part
         found = family_says(around, self.groups, self.held.rows, fold)
         return Family(
             found.shrunk + presence.astype(np.float32),
             [each + presence.astype(np.float32) for each in found.levels],
         )
+
+    def _family_without(self, field: Field, regime: Regime, fold: int) -> Singles:
+        """What families say of a field if the cells of a fold are unknown."""
+        hidden = self.held.cell_fold[:, self._number(field)] == fold
+        if regime == "labels":
+            hidden = self.held.row_fold == fold
+        is_seen = self.known[:, field.at].copy()
+        is_seen[self.held.rows[hidden]] = False
+        return _side_by_side(self._family(field.at, is_seen), slice(None))
 
     @cached_property
     def beside(self) -> Singles:
@@ -146,10 +166,10 @@ class TableView:
         """Compute what all fields share, before several threads ask for it."""
         _ = self.groups, self.family, self.beside, self._kept_messages, self._refilled
 
-    def _others(self) -> Iterator[PredictingContext]:
+    def _others(self) -> Iterator[DescriptiveContext]:
         for context in self.embedding.contexts:
             is_other = context.name != self.table.name and context.weight > 0
-            if is_other and isinstance(context, PredictingContext) and context.data:
+            if is_other and isinstance(context, DescriptiveContext) and context.labels:
                 yield context
 
     def known_rows(self, field: Field) -> Ints:
@@ -323,7 +343,16 @@ class TableView:
             if self.is_refilled:
                 known = np.hstack([known, self.fills[fold, at][:, own]])
                 unknown = np.hstack([unknown, whole[:, own]])
-        return self._question(field, (known, unknown), (rows, gaps), truth, fold, seed)
+        without, said = {}, np.zeros((len(gaps), 0), np.float32)
+        if self.groups.steps:
+            numbers = np.unique(fold).tolist()
+            found = {x: self._family_without(field, regime, x) for x in numbers}
+            without = {x: each[rows] for x, each in found.items()}
+            said = _side_by_side(self.family, field.at)[gaps]
+            if len(numbers) == 1:  # there is no other fold to learn from
+                without = {-1: _side_by_side(self.family, field.at)[rows]}
+        both, families = (known, unknown), (without, said)
+        return self._question(field, both, (rows, gaps), truth, fold, families, seed)
 
     def asked_without(self, field: Field, fold: int, seed: int) -> tuple[Asked, Ints]:
         """The question about a field as if the cells of a fold were unknown.
@@ -362,12 +391,19 @@ class TableView:
         rows = self.held.rows[rest]
         whole = np.hstack([self.whole_fill[rest][:, near], self.full[rows][:, own]])
         gaps = np.concatenate([self.held.rows[asked], rows])
+        without, said = {}, np.zeros((len(gaps), 0), np.float32)
+        if self.groups.steps:
+            found = self._family_without(field, "cells", fold)
+            without = {-1: found[self.held.rows[at]]}
+            every = _side_by_side(self.family, field.at)
+            said = np.vstack([found[self.held.rows[asked]], every[rows]])
         question = self._question(
             field,
             (features, np.vstack([blind, whole])),
             (self.held.rows[at], gaps),
             truth,
             np.zeros(len(at), dtype=np.int64),
+            (without, said),
             seed,
         )
         return question, asked
@@ -379,14 +415,11 @@ class TableView:
         rows: tuple[Ints, Ints],
         truth: Floats,
         fold: Ints,
+        families: tuple[dict[int, Singles], Singles],
         seed: int,
     ) -> Asked:
         """Known cells and gaps with what families and other contexts say of both."""
-        own = slice(field.at.start, field.at.stop)
-        parts = [self.family.shrunk[:, own], *(x[:, own] for x in self.family.levels)]
-        if not self.groups.steps:
-            parts = []
-        parts.append(self.beside)
+        parts = [self.beside]
         if field.kind == "number":
             parts.append(self._messages(field))
         both = [
@@ -396,8 +429,10 @@ class TableView:
         # Columns without any difference tell nothing.
         varies = np.ptp(both[0], axis=0) > 0 if len(both[0]) else slice(None)
         known, unknown = (np.asarray(each[:, varies], np.float32) for each in both)
+        without, said = families
+        unknown = np.hstack([unknown, said])
         is_class = field.kind != "number"
-        return Asked(known, truth, fold, unknown, is_class, seed)
+        return Asked(known, truth, fold, unknown, is_class, seed, without)
 
     def _messages(self, field: Field) -> Singles:
         """What linked labels say of a number, by folds of labels."""
@@ -516,17 +551,22 @@ class TableView:
         return np.asarray((values - self.table.offset[at]) / self.table.scale[at])
 
 
+def _side_by_side(family: Family, columns: slice) -> Singles:
+    """All that families say of some columns."""
+    parts = [family.shrunk, *family.levels]
+    return np.hstack([part[:, columns] for part in parts]).astype(np.float32)
+
+
 def _double(values: AnyFloats) -> Floats:
     return np.asarray(values, np.float64)
 
 
-def _brought_down(embedding: LabelEmbedding, context: PredictingContext) -> Floats:
+def _brought_down(embedding: LabelEmbedding, context: DescriptiveContext) -> Floats:
     """The leading directions of a context's values; zero where nothing is known."""
     from sklearn.decomposition import TruncatedSVD
 
-    data = context.data.on_fit_scale()
-    rows = np.array([embedding.row_of[x] for x in data.labels], dtype=np.int64)
-    stored, _ = data.matrix.arrays
+    rows = np.array([embedding.row_of[x] for x in context.labels], dtype=np.int64)
+    stored, _ = context.fit_matrix.arrays
     if not sp.issparse(stored):
         found = (np.asarray(stored) - context.offset) / context.scale
         stored = np.nan_to_num(found, nan=0.0)

@@ -1,9 +1,9 @@
 """Balance the length of W against the other factors: same predictions, lower penalties.
 
 W R and F R⁻ᵀ have the same product for any invertible R, where F is the factor of any
-context. Sweeps are slow along these directions, so each sweep begins with the best R.
-Without λ2, that is the geometric mean of two Gram matrices. With λ2, it is used only if
-it lowers the penalties.
+context. Sweeps are slow along these directions, so each sweep begins with the best R:
+without λ2, the geometric mean of two Gram matrices. It is used if it lowers the
+penalties.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from phcle.backends.protocol import Array
 from phcle.model.problem import DeviceProblem, State
 
 REGULAR = 1e-8
-"""A Gram matrix is inverted if its smallest eigenvalue is above this share of the
-largest. Below, rounding errors would dominate the inverse."""
+"""Eigenvalues of a Gram matrix below this share of the largest are raised to it. Their
+inverses would be made of rounding errors."""
 
 WORTH = 1e-4
 """A change must lower the penalties by this share. Less is not worth the rounding
@@ -39,17 +39,16 @@ def balance(device: DeviceProblem, state: State) -> State:
     State
         The same state, or one with lower penalties.
     """
-    xp, lam = device.backend.xp, device.problem.penalties
-    contexts = device.problem.contexts
+    xp, problem = device.backend.xp, device.problem
+    lam, contexts = problem.penalties, problem.contexts
+    sizes = problem.term_weights(state.weights)
 
     def turning(W: Array, factors: Sequence[Array]) -> list[tuple[Array, Array]]:
         """Gram matrices of the factors that lie in the space of W."""
         found = (
-            update.label_grams(
-                W, factor, context.term_weight(state.weights[context.name], lam)
-            )
-            for context, update, factor in zip(
-                contexts, device.updates, factors, strict=True
+            update.label_grams(W, factor, size)
+            for context, update, factor, size in zip(
+                contexts, device.updates, factors, sizes, strict=True
             )
             if context.turns_with_labels
         )
@@ -60,54 +59,39 @@ def balance(device: DeviceProblem, state: State) -> State:
         terms = sum(float(xp.linalg.trace(term)) for term, _ in turning(W, factors))
         return sum(device.penalties(W, factors).values()) + 0.5 * terms
 
-    before = cost(state.W, state.factors)
-    own = lam.ridge * device.gram(state.W)
+    own = lam.ridge * _gram(xp, state.W)
     for term, penalty in turning(state.W, state.factors):
         own = own + term + penalty
     others = sum(
-        context.factor_ridge(lam) * device.gram(factor)
+        context.factor_ridge(lam) * _gram(xp, factor)
         for context, factor in zip(contexts, state.factors, strict=True)
         if not context.turns_with_labels
     )
-    candidates = [_diagonal(xp, own, others)]
-    if _is_regular(xp, own) and _is_regular(xp, others):
-        candidates.insert(0, _full(xp, own, others))
-    for change, undo in candidates:
-        move, back = (xp.astype(part, state.W.dtype) for part in (change, undo))
-        W = xp.matmul(state.W, move)
-        factors = tuple(
-            context.rebalanced(xp, factor, move, back)
-            for context, factor in zip(contexts, state.factors, strict=True)
-        )
-        if cost(W, factors) < (1 - WORTH) * before:
-            return replace(state, W=W, factors=factors)
-    return state
-
-
-def _full(xp: Any, own: Array, others: Array) -> tuple[Array, Array]:
-    """R = P^½ with P own P = others, and its inverse."""
+    # R = P^½ with P own P = others.
     root, inverse = _roots(xp, own)
     middle, _ = _roots(xp, root @ others @ root)
-    return _roots(xp, inverse @ middle @ inverse)
+    move, back = (
+        xp.astype(part, state.W.dtype)
+        for part in _roots(xp, inverse @ middle @ inverse)
+    )
+    W = xp.matmul(state.W, move)
+    factors = tuple(
+        context.rebalanced(xp, factor, move, back)
+        for context, factor in zip(contexts, state.factors, strict=True)
+    )
+    is_worth = cost(W, factors) < (1 - WORTH) * cost(state.W, state.factors)
+    return replace(state, W=W, factors=factors) if is_worth else state
 
 
-def _is_regular(xp: Any, gram: Array) -> bool:
-    """Whether a Gram matrix can be inverted without large rounding errors."""
-    values = xp.linalg.eigvalsh(gram)
-    return bool(values[0] > REGULAR * values[-1])
+def _gram(xp: Any, factor: Array) -> Array:
+    """Compute factorᵀ factor in double precision."""
+    precise = xp.astype(factor, xp.float64)
+    return xp.matmul(precise.T, precise)
 
 
 def _roots(xp: Any, matrix: Array) -> tuple[Array, Array]:
     """Symmetric square root of a positive matrix, and its inverse."""
     values, vectors = xp.linalg.eigh(matrix)
-    root = xp.sqrt(xp.clip(values, min=REGULAR**2 * float(values[-1])))
+    least = REGULAR * float(values[-1]) + 1e-30
+    root = xp.sqrt(xp.clip(values, min=least))
     return (vectors * root) @ vectors.T, (vectors / root) @ vectors.T
-
-
-def _diagonal(xp: Any, own: Array, others: Array) -> tuple[Array, Array]:
-    """The best scale of each dimension, ignoring λ2; and its inverse."""
-    a, b = xp.linalg.diagonal(own), xp.linalg.diagonal(others)
-    least = 1e-9 * float(xp.max(a + b)) + 1e-30
-    scale = (xp.clip(b, min=least) / xp.clip(a, min=least)) ** 0.25
-    eye = xp.eye(a.shape[0], dtype=a.dtype, device=a.device)
-    return eye * scale, eye / scale

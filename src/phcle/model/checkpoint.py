@@ -16,7 +16,7 @@ import os
 import platform
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,149 +24,78 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from phcle.arrays import AnyFloats
 from phcle.errors import FileError, PhcleWarning
 from phcle.files.atomic import check_can_write
 from phcle.files.container import read_sealed, write_sealed
-from phcle.model.problem import Problem, State
-from phcle.model.start import Factors
+from phcle.files.reading import naming
+from phcle.model.problem import DeviceProblem, Problem, State, Weights
+from phcle.model.settings import Chosen
 from phcle.options import DEFAULTS, OPTIONS
 
 FORMAT, VERSION = "phcle.checkpoint", 2
 FOREIGN = "is not a checkpoint of a fit."
+BROKEN = "is not a whole checkpoint"
 
 NAMES_AT_ONCE = 1 << 20
 """Names that are joined into one text for a fingerprint."""
 
 
-@dataclass(frozen=True)
-class Resumed:
-    """What a checkpoint holds.
-
-    Attributes
-    ----------
-    factors : Factors
-        W and the factor of each context.
-    weights : dict of str to float
-        α and β by context.
-    history : tuple of dict
-        Terms of the objective after each sweep.
-    """
-
-    factors: Factors
-    weights: dict[str, float]
-    history: tuple[dict[str, float], ...]
-
-
 @dataclass
 class Checkpoint:
-    """Where and how often a fit is written.
+    """The file of a fit, and how often it is written.
 
     Attributes
     ----------
     path : Path
         The file.
+    device : DeviceProblem
+        What is fitted, and where. One of several processes writes.
+    options : mapping from str to object
+        All options of the fit.
+    chosen : Chosen
+        What the fit chose by itself.
     every : float
         Seconds between two checkpoints.
-    prints : mapping
-        What `fingerprint` returned for this fit.
-    chosen : mapping
-        What the fit chose by itself.
-    shapes : sequence of tuple of int
-        Shapes that W and the factors must have.
-    is_writer : bool
-        Whether this process writes; one of several does.
     """
 
     path: Path
+    device: DeviceProblem
+    options: Mapping[str, Any]
+    chosen: Chosen
     every: float
-    prints: Mapping[str, Any]
-    chosen: Mapping[str, Any]
-    shapes: Sequence[tuple[int, ...]] = ()
-    is_writer: bool = True
+    prints: Mapping[str, Any] = field(init=False)
     _written: float = field(init=False, default_factory=time.monotonic)
 
-    @classmethod
-    def of_fit(
-        cls,
-        path: Path,
-        problem: Problem,
-        options: Mapping[str, Any],
-        chosen: Mapping[str, Any],
-        *,
-        every: float,
-        is_writer: bool,
-        resume: bool,
-    ) -> Checkpoint:
-        """Prepare the file of a fit; the checkpoint of another fit is never replaced.
+    def __post_init__(self) -> None:
+        check_can_write(self.path)  # now rather than after minutes of sweeps
+        self.prints = fingerprint(self.device.problem, self.options)
 
-        Parameters
-        ----------
-        path : Path
-            The file.
-        problem : Problem
-            What is fitted.
-        options : mapping of str to object
-            All options of the fit.
-        chosen : mapping
-            What the fit chose by itself.
-        every : float
-            Seconds between two checkpoints.
-        is_writer : bool
-            Whether this process writes.
-        resume : bool
-            Whether the file must exist rather than not.
-
-        Returns
-        -------
-        Checkpoint
-            Ready to be written or read.
-        """
-        if path.exists() and not resume:
-            raise FileError(
-                f"{path}: there is a checkpoint already; resume it (resume=True, "
-                "--resume), or give another file."
-            )
-        check_can_write(path)  # now rather than after minutes of sweeps
-        width = 1 if options["init"] == "ones" else problem.dim
-        rows = (problem.labels, *(context.columns for context in problem.contexts))
-        shapes = [(len(names), width) for names in rows]
-        prints = fingerprint(problem, options)
-        return cls(path, every, prints, chosen, shapes, is_writer)
-
-    def maybe_write(self, state: State, to_numpy: Any) -> None:
+    def write(self, state: State, *, now: bool = False) -> None:
         """Write the state if the last checkpoint is old enough.
 
-        Parameters
-        ----------
-        state : State
-            The state after a sweep.
-        to_numpy : callable
-            Brings an array of the back end to the host.
-        """
-        if time.monotonic() - self._written >= self.every:
-            self.write(state, to_numpy)
-
-    def write(self, state: State, to_numpy: Any) -> None:
-        """Write the state; an older file is replaced only by a complete one.
-
-        If the disk is full, it warns and the fit continues.
+        An older file is replaced only by a complete one. If the disk is full, it warns
+        and the fit continues.
 
         Parameters
         ----------
         state : State
             The state after a sweep.
-        to_numpy : callable
-            Brings an array of the back end to the host.
+        now : bool, default False
+            Write it in any case.
         """
-        self._written = time.monotonic()
-        if not self.is_writer:
+        if not now and time.monotonic() - self._written < self.every:
             return
-        tensors = {"W0": to_numpy(state.W)}
+        self._written = time.monotonic()
+        backend = self.device.backend
+        if backend.processes.rank > 0:
+            return
+        tensors = {"W0": backend.to_numpy(state.W)}
         for i, factor in enumerate(state.factors):
-            tensors[f"factor{i}"] = to_numpy(factor)
+            tensors[f"factor{i}"] = backend.to_numpy(factor)
         about = {
             "prints": self.prints,
-            "chosen": self.chosen,
+            "chosen": self.chosen.to_dict(),
             "weights": state.weights,
             "history": state.history,
             "versions": library_versions(),
@@ -180,50 +109,46 @@ class Checkpoint:
             message = f"no checkpoint of sweep {state.iteration}, {older}: {error}"
             warnings.warn(message, PhcleWarning, stacklevel=2)
 
-    def read(self) -> Resumed:
+    def read(self) -> State:
         """Read the file, if it belongs to these options and data.
 
         Returns
         -------
-        Resumed
-            Where the fit continues.
+        State
+            Where the fit continues, on the host.
         """
-        if not os.path.lexists(self.path):
-            raise FileError(
-                f"{self.path}: no such checkpoint; leave out --resume (resume=True) "
-                "to start a new fit."
-            )
         about, tensors = read_sealed(self.path, FORMAT, VERSION, FOREIGN)
-        try:
+        with naming(self.path, BROKEN, Exception):
             self._refuse_another_fit(about["prints"])
-            factors = tuple(tensors[f"factor{i}"] for i in range(len(tensors) - 1))
-            found = Resumed(
-                Factors(tensors["W0"], factors),
-                {str(name): float(x) for name, x in about["weights"].items()},
-                tuple(
-                    {str(name): float(x) for name, x in record.items()}
-                    for record in about["history"]
-                ),
+            parts = [tensors["W0"]]
+            parts += (tensors[f"factor{i}"] for i in range(len(tensors) - 1))
+            weights = {str(name): float(x) for name, x in about["weights"].items()}
+            history = tuple(
+                {str(name): float(x) for name, x in record.items()}
+                for record in about["history"]
             )
-            self._refuse_misfits(found)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise FileError(
-                f"{self.path}: is not a whole checkpoint ({error})."
-            ) from error
-        return found
+            self._refuse_misfits(parts, weights, history)
+        return State(parts[0], tuple(parts[1:]), weights, history)
 
-    def _refuse_misfits(self, found: Resumed) -> None:
+    def _refuse_misfits(
+        self,
+        parts: Sequence[AnyFloats],
+        weights: Weights,
+        history: Iterable[Mapping[str, float]],
+    ) -> None:
         """Refuse factors of other sizes, which no checksum can tell."""
-        parts = (found.factors.W, *found.factors.of_contexts)
+        problem = self.device.problem
+        width = 1 if self.options["init"] == "ones" else problem.dim
+        rows = (problem.labels, *(context.columns for context in problem.contexts))
+        wanted = [(len(names), width) for names in rows]
         shapes = [part.shape for part in parts]
-        if self.shapes and shapes != list(self.shapes):
-            raise ValueError(f"factors of the shapes {shapes}, not {list(self.shapes)}")
-        for part in parts:
-            if part.dtype.kind != "f" or not np.isfinite(part).all():
-                raise ValueError("factors that are not finite numbers")
-        if not all({"objective", "gap"} <= record.keys() for record in found.history):
+        if shapes != wanted:
+            raise ValueError(f"factors of the shapes {shapes}, not {wanted}")
+        if not all(x.dtype.kind == "f" and np.isfinite(x).all() for x in parts):
+            raise ValueError("factors that are not finite numbers")
+        if not all({"objective", "gap"} <= record.keys() for record in history):
             raise ValueError("a sweep without its objective")
-        if set(found.weights) != set(self.prints["data"]) - {"labels"}:
+        if set(weights) != set(problem.names):
             raise ValueError("weights of other contexts")
 
     def _refuse_another_fit(self, found: Mapping[str, Any]) -> None:
@@ -248,7 +173,7 @@ class Checkpoint:
                 )
 
 
-def read_choice(path: Path) -> Mapping[str, Any] | None:
+def read_choice(path: Path) -> Chosen:
     """Read what the fit of a checkpoint chose by itself.
 
     Parameters
@@ -258,16 +183,20 @@ def read_choice(path: Path) -> Mapping[str, Any] | None:
 
     Returns
     -------
-    mapping or None
-        What `Chosen.to_dict` returned; None for an older file.
+    Chosen
+        The settings of that fit.
     """
     if not os.path.lexists(path):
-        return None  # `Checkpoint.read` says so
+        raise FileError(
+            f"{path}: no such checkpoint; leave out --resume (resume=True) "
+            "to start a new fit."
+        )
     about, tensors = read_sealed(path, FORMAT, VERSION, FOREIGN)
-    found: Mapping[str, Any] | None = about.get("chosen")
-    if found is not None and tensors["W0"].shape[1] != found["setting"]["dim"]:
-        raise ValueError("its vectors have another length than its settings")
-    return found
+    with naming(path, BROKEN, Exception):
+        chosen = Chosen.from_dict(about["chosen"])
+        if tensors["W0"].shape[1] not in (1, chosen.setting.dim):
+            raise ValueError("its vectors have another length than its settings")
+    return chosen
 
 
 def look_into(path: Path) -> dict[str, Any]:
@@ -285,7 +214,7 @@ def look_into(path: Path) -> dict[str, Any]:
         fingerprints of the data, and versions of libraries.
     """
     about, tensors = read_sealed(path, FORMAT, VERSION, FOREIGN)
-    try:
+    with naming(path, BROKEN, Exception):
         n_labels, dim = tensors["W0"].shape
         history = list(about["history"])
         return {
@@ -298,8 +227,6 @@ def look_into(path: Path) -> dict[str, Any]:
             "data": dict(about["prints"]["data"]),
             "versions": dict(about.get("versions", {})),
         }
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise FileError(f"{path}: is not a whole checkpoint ({error}).") from error
 
 
 def fingerprint(problem: Problem, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -317,19 +244,14 @@ def fingerprint(problem: Problem, options: Mapping[str, Any]) -> dict[str, Any]:
     dict
         Options that may not change, and a hash of the labels and of each context.
     """
+    kept = [option.name for option in OPTIONS if not option.may_change_on_resume]
+    contexts = {
+        context.name: _digest(context.columns, *context.fingerprint_arrays())
+        for context in problem.contexts
+    }
     return {
-        "options": {
-            option.name: options[option.name]
-            for option in OPTIONS
-            if not option.may_change_on_resume
-        },
-        "data": {
-            "labels": _digest(problem.labels),
-            **{
-                context.name: _digest(context.columns, *context.fingerprint_arrays())
-                for context in problem.contexts
-            },
-        },
+        "options": {name: options[name] for name in kept},
+        "data": {"labels": _digest(problem.labels), **contexts},
     }
 
 
@@ -343,15 +265,10 @@ def _digest(*parts: Sequence[str] | np.ndarray | sp.csr_array) -> str:
                 names = "\0".join(part[start : start + NAMES_AT_ONCE])
                 whole.update((between + names).encode())
             continue
-        arrays = (
-            [part]
-            if isinstance(part, np.ndarray)
-            else [
-                part.indptr.astype(np.int64),
-                part.indices.astype(np.int64),
-                part.data,
-            ]
-        )
+        arrays = [part]
+        if not isinstance(part, np.ndarray):
+            places = (part.indptr.astype(np.int64), part.indices.astype(np.int64))
+            arrays = [*places, part.data]
         for array in arrays:
             whole.update(np.ascontiguousarray(array).tobytes())
     return whole.hexdigest()[:16]
@@ -371,7 +288,7 @@ def library_versions(backend: str = "numpy") -> dict[str, str]:
         Version by package; "source" for a package that runs from a source tree.
     """
     packages = ["phcle", "numpy", "scipy", "scikit-learn"]
-    if backend in ("numba", "torch"):
+    if backend != "numpy":
         packages.append(backend)
     found = {"python": platform.python_version()}
     for package in packages:
@@ -380,24 +297,3 @@ def library_versions(backend: str = "numpy") -> dict[str, str]:
         except importlib.metadata.PackageNotFoundError:
             found[package] = "source"
     return found
-
-
-def without_times(
-    history: Sequence[Mapping[str, float]],
-) -> tuple[dict[str, float], ...]:
-    """Remove times from a history, so that the same fit gives the same file.
-
-    Parameters
-    ----------
-    history : sequence of mapping
-        A record for each sweep.
-
-    Returns
-    -------
-    tuple of dict
-        The records without "seconds".
-    """
-    return tuple(
-        {key: value for key, value in record.items() if key != "seconds"}
-        for record in history
-    )

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from phcle.contexts.relational.column_sampling import (
+from phcle.arrays import AnyFloats
+from phcle.contexts.logistic import (
     SHUFFLED,
     draw_columns,
     draw_strata,
 )
 from phcle.contexts.terms import Sample
 from phcle.model.problem import DeviceProblem, Problem
-
-Floats = npt.NDArray[np.floating]
 
 GROWS_EVERY = 4
 """After this many sweeps the sample grows by its first size, because the fit needs more
@@ -39,26 +38,32 @@ class Drawn:
     ----------
     n : int
         About how many labels and columns were drawn from each context.
-    labels : list of Sample or None
+    labels : list of Sample or None, or None
         Labels for updates of the factors; None where all labels are used.
-    columns : list of Sample or None
+    columns : list of Sample or None, or None
         Columns for updates of W; None where all columns are used.
     """
 
-    n: int
-    labels: list[Sample | None]
-    columns: list[Sample | None]
+    n: int = 0
+    labels: Sequence[Sample | None] | None = None
+    columns: Sequence[Sample | None] | None = None
+
+
+EVERYTHING = Drawn()
+"""All labels and columns."""
 
 
 class _Masses:
     """Masses from which samples are drawn, with what every draw needs."""
 
-    def __init__(self, mass: Floats) -> None:
+    def __init__(self, mass: AnyFloats) -> None:
         self.mass, self.n_positive = mass, int(np.count_nonzero(mass))
         # The draw from very many columns begins with this sum.
         self.passed = np.cumsum(mass) if len(mass) > SHUFFLED else None
 
-    def draw(self, n: int, rng: np.random.Generator) -> Sample:
+    def draw(self, n: int, rng: np.random.Generator) -> Sample | None:
+        if n >= self.n_positive:
+            return None
         if self.passed is not None:
             return draw_strata(self.passed, n, rng)
         return draw_columns(self.mass, n, rng)
@@ -105,16 +110,12 @@ class ColumnSamples:
         """
         n = max(min(self.n * (1 + sweep // GROWS_EVERY), self.most), least)
         rng = np.random.default_rng([self.seed, sweep])
-
-        def sample(masses: _Masses) -> Sample | None:
-            return masses.draw(n, rng) if n < masses.n_positive else None
-
-        pairs = [
-            (None, None) if masses is None else (sample(masses[0]), sample(masses[1]))
+        drawn = [
+            tuple(own.draw(n, rng) for own in masses) if masses else (None, None)
             for masses in self.masses
         ]
-        rows, columns = zip(*pairs, strict=True)
-        return Drawn(n, list(rows), list(columns))
+        labels, columns = zip(*drawn, strict=True)
+        return Drawn(n, labels, columns)
 
 
 def samples_for(device: DeviceProblem, mode: str, seed: int) -> ColumnSamples | None:
@@ -134,14 +135,13 @@ def samples_for(device: DeviceProblem, mode: str, seed: int) -> ColumnSamples | 
     ColumnSamples or None
         None for an exact fit.
     """
-    n_labels = len(device.problem.labels)
-    is_gpu = device.backend.is_accelerated
-    most = GPU_EXACT_PAIRS if is_gpu else EXACT_PAIRS
-    is_large = any(
-        n_labels * context.n_dense_columns > most for context in device.problem.contexts
+    problem, is_gpu = device.problem, device.backend.is_accelerated
+    widest = max((context.n_dense_columns for context in problem.contexts), default=0)
+    is_large = len(problem.labels) * widest > (
+        GPU_EXACT_PAIRS if is_gpu else EXACT_PAIRS
     )
     if mode == "exact" or (mode == "auto" and not is_large):
         return None
-    if not is_gpu:
-        return ColumnSamples(device.problem, SAMPLE, seed)
-    return ColumnSamples(device.problem, GPU_SAMPLE, seed, most=2 * GPU_SAMPLE)
+    if is_gpu:
+        return ColumnSamples(problem, GPU_SAMPLE, seed, most=2 * GPU_SAMPLE)
+    return ColumnSamples(problem, SAMPLE, seed)

@@ -14,12 +14,12 @@ import numpy as np
 from phcle.arrays import AnyFloats
 from phcle.backends.protocol import choose_backend
 from phcle.contexts.alignment import align
-from phcle.contexts.base.context import Context
+from phcle.contexts.protocol import Context
 from phcle.contexts.terms import Penalties
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, NumericalError, did_you_mean, some
 from phcle.model.label_solve import TOO_LARGE, solve_labels
-from phcle.model.problem import Problem
+from phcle.model.problem import DeviceProblem, Problem
 from phcle.tables.files import ReadContexts
 
 PRECISE_UP_TO = 10**7
@@ -61,7 +61,8 @@ def fold_in(
     Returns
     -------
     LabelEmbedding
-        The new labels alone. `embedding.joined(...)` adds them to the others.
+        The new labels alone. `embedding.joined(...)` adds them to the others, which
+        their neighbours, families and predicted cells come from.
 
     Examples
     --------
@@ -87,24 +88,28 @@ def fold_in(
     rows = []
     for learned in embedding.contexts:
         own = given.get(learned.given_name)
-        if own is None:
-            own = learned.from_names(labels, names or {})
-        rows.append(learned.for_new_labels(own, labels))
+        rows.append(learned.for_new_labels(own, labels, names))
     penalties = Penalties(**embedding.penalties)
     problem = Problem(labels, tuple(rows), penalties, embedding.dim)
-    _refuse_uninformed(problem)
+    weights = {context.name: context.weight for context in rows}
+    unknown = problem.uninformed(weights, is_fit=False)
+    if unknown:
+        raise ContextError(
+            f"no context of the fit says anything about {some(unknown)}; give a "
+            "parent, an attribute or another entry that the fit knows."
+        )
     if problem.n_pairs <= PRECISE_UP_TO:
         dtype = "float64"
     chosen = choose_backend(backend, device, dtype, n_pairs=problem.n_pairs)
     factors = [context.factor for context in rows]
-    weights = {context.name: context.weight for context in rows}
     with chosen.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
-        vectors = solve_labels(chosen, problem, None, factors, weights).W
+        posed = DeviceProblem(chosen, problem)
+        vectors = solve_labels(posed, None, factors, weights).W
         vectors = vectors.astype(embedding.vectors.dtype)
     _refuse_overflow(labels, vectors)
     kept = [context.learned(labels, context.weight, context.factor) for context in rows]
     new = embedding.with_rows(labels, vectors, kept, names or {})
-    new = replace(new, base=embedding, predictions={})
+    new = replace(new, predictions={})
     match = contexts.match if isinstance(contexts, ReadContexts) else None
     if match is None:
         return new
@@ -128,18 +133,4 @@ def _refuse_overflow(labels: tuple[str, ...], vectors: AnyFloats) -> None:
     if broken:
         raise NumericalError(
             f"the vectors of {some(broken)} would exceed {vectors.dtype}; {TOO_LARGE}"
-        )
-
-
-def _refuse_uninformed(problem: Problem) -> None:
-    """Refuse labels about which no context with a weight knows anything."""
-    informed = np.zeros(len(problem.labels), dtype=bool)
-    for context in problem.contexts:
-        if context.weight > 0:
-            informed |= context.observed
-    if not informed.all():
-        unknown = [problem.labels[i] for i in np.flatnonzero(~informed)]
-        raise ContextError(
-            f"no context of the fit says anything about {some(unknown)}; give a "
-            "parent, an attribute or another entry that the fit knows."
         )

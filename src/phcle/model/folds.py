@@ -11,21 +11,22 @@ the cells that it should not see.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 
 from phcle.arrays import AnyFloats, Floats, Ints
-from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.labels import index_of
+from phcle.contexts.protocol import Context
+from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.held_out import HeldOut, HeldTags
+from phcle.model.fit import Solver
 from phcle.model.label_solve import solve_labels
-from phcle.model.problem import DeviceProblem, Problem, State
+from phcle.model.problem import DeviceProblem, State, Weights
 from phcle.model.start import start_factors
-from phcle.model.sweep import MajoriseSolver, run
 
 FOLDS = 4
 """Parts of the known cells, and of the labels. Each costs a short fit."""
@@ -66,31 +67,6 @@ class HiddenCells:
     columns: Ints
     truth: Floats
 
-    def predicted(self, W: AnyFloats, U: AnyFloats) -> Floats:
-        """Compute W Uᵀ at every hidden cell.
-
-        Parameters
-        ----------
-        W : array of shape (labels, dim)
-            Label vectors.
-        U : array of shape (columns, dim)
-            Vectors of the columns.
-
-        Returns
-        -------
-        array of shape (cells,)
-            Predictions, scaled as `truth` is.
-        """
-        labels, at = np.unique(self.rows, return_inverse=True)
-        if 2 * len(at) > len(labels) * len(U):  # whole rows, most of them
-            return np.asarray((W[labels] @ U.T)[at, self.columns], np.float64)
-        found = np.empty(len(self.rows))
-        for start in range(0, len(found), AT_ONCE):
-            part = slice(start, start + AT_ONCE)
-            own, others = W[self.rows[part]], U[self.columns[part]]
-            found[part] = np.einsum("ij,ij->i", own, others)
-        return found
-
     def errors(self, W: AnyFloats, U: AnyFloats) -> Floats:
         """Compute the squared error of W Uᵀ at every hidden cell.
 
@@ -106,7 +82,12 @@ class HiddenCells:
         array of shape (cells,)
             Squared errors.
         """
-        return np.asarray((self.truth - self.predicted(W, U)) ** 2)
+        found = np.empty(len(self.rows))
+        for start in range(0, len(found), AT_ONCE):
+            part = slice(start, start + AT_ONCE)
+            own, others = W[self.rows[part]], U[self.columns[part]]
+            found[part] = np.einsum("ij,ij->i", own, others)
+        return np.asarray((self.truth - found) ** 2)
 
     def skill(self, errors: AnyFloats) -> float:
         """Compute the share of the hidden cells' squares that is predicted.
@@ -126,17 +107,17 @@ class HiddenCells:
 
 
 def hide_cells(
-    table: PredictingContext,
+    table: DescriptiveContext,
     labels: Sequence[str],
     share: float,
     most: int,
     rng: np.random.Generator,
-) -> tuple[PredictingContext, HiddenCells]:
+) -> tuple[DescriptiveContext, HiddenCells]:
     """Hide some known cells, to see how well a fit predicts them.
 
     Parameters
     ----------
-    table : PredictingContext
+    table : DescriptiveContext
         The table.
     labels : sequence of str
         Labels of the problem.
@@ -149,12 +130,12 @@ def hide_cells(
 
     Returns
     -------
-    table : PredictingContext
+    table : DescriptiveContext
         The table without the hidden cells.
     hidden : HiddenCells
         The hidden cells.
     """
-    matrix, row_of = table.data.matrix, index_of(labels)
+    matrix, row_of = table.matrix, index_of(labels)
     rows = np.flatnonzero(matrix.known_rows)
     n_looked = max(1, most // max(len(table.columns), 1))
     if n_looked < len(rows):
@@ -162,13 +143,13 @@ def hide_cells(
     found = table.on_fit_scale(matrix.take(rows).toarray())
     drawn = rng.random((len(rows), len(table.fields))) < share
     at, columns = np.nonzero(~np.isnan(found) & drawn[:, _field_of(table)])
-    places = np.array([row_of[x] for x in table.data.labels], dtype=np.int64)[rows[at]]
+    places = np.array([row_of[x] for x in table.labels], dtype=np.int64)[rows[at]]
     left = table.without_cells(places, columns)
     truth = (found[at, columns] - left.offset[columns]) / table.scale[columns]
     return left, HiddenCells(places, columns, truth)
 
 
-def _field_of(table: PredictingContext) -> Ints:
+def _field_of(table: DescriptiveContext) -> Ints:
     """The field of each column: the values of a category belong together."""
     found = np.empty(len(table.columns), dtype=np.int64)
     for number, field in enumerate(table.fields):
@@ -176,35 +157,9 @@ def _field_of(table: PredictingContext) -> Ints:
     return found
 
 
-def judged_tables(
-    problem: Problem, weights: Mapping[str, float]
-) -> dict[int, PredictingContext]:
-    """Find the tables whose cells can be hidden and predicted.
-
-    Parameters
-    ----------
-    problem : Problem
-        All contexts.
-    weights : mapping from str to float
-        Their weights; a table of weight 0 predicts nothing.
-
-    Returns
-    -------
-    dict from int to PredictingContext
-        The tables, by their position among the contexts.
-    """
-    return {
-        number: cast(PredictingContext, context)
-        for number, context in enumerate(problem.contexts)
-        if context.can_be_completed
-        and weights[context.name] > 0
-        and np.count_nonzero(context.observed) >= FEWEST_LABELS
-    }
-
-
 def out_of_fold(
     device: DeviceProblem,
-    weights: Mapping[str, float],
+    weights: Weights,
     *,
     seed: int,
     on_fit: Callable[[int, int], None] = lambda done, total: None,
@@ -230,74 +185,69 @@ def out_of_fold(
     problem = device.problem
     rng = np.random.default_rng(seed)
     row_of = index_of(problem.labels)
-    dense: dict[int, _DenseFolds] = {}
-    tags: dict[int, _TagFolds] = {}
-    for number, table in judged_tables(problem, weights).items():
-        rows = np.array([row_of[x] for x in table.data.labels], dtype=np.int64)
-        if table.value_kind == "tags":
-            tags[number] = _TagFolds(table, rows, rng)
-        else:
-            dense[number] = _DenseFolds(table, rows, rng)
-    n_fits = FOLDS * bool(dense) + FOLDS * bool(dense or tags)
-    done = 0
-    for fold in range(FOLDS if dense else 0):
-        left = {number: each.without_cells(fold) for number, each in dense.items()}
-        W, factors = _cold_fit(device, left, weights, seed + done)
-        for number, each in dense.items():
-            each.cells[fold] = each.steps(each.rows, left[number], W, factors[number])
-        done += 1
-        on_fit(done, n_fits)
-    for fold in range(FOLDS if dense or tags else 0):
-        left = {at: x.without_rows(fold) for at, x in (dense | tags).items()}
-        W, factors = _cold_fit(device, left, weights, seed + done)
-        for number, each in dense.items():
-            own = np.flatnonzero(each.row_fold == fold)
-            each.whole[own] = each.steps(
-                each.rows[own], left[number], W, factors[number]
-            )
-        for number, tagged in tags.items():
-            tagged.predict(fold, left[number], W, factors[number])
-        done += 1
-        on_fit(done, n_fits)
-    kept = (dense | tags).values()
-    return {each.table.name: each.held() for each in kept}
+    folds: dict[int, _DenseFolds | _TagFolds] = {}
+    for number, context in enumerate(problem.contexts):
+        n_described = np.count_nonzero(context.observed)
+        is_judged = context.can_be_completed and n_described >= FEWEST_LABELS
+        if not (is_judged and weights[context.name] > 0):
+            continue
+        table = cast(DescriptiveContext, context)
+        rows = np.array([row_of[x] for x in table.labels], dtype=np.int64)
+        kind = _TagFolds if table.value_kind == "tags" else _DenseFolds
+        folds[number] = kind(table, rows, rng)
+    hides_cells = any(isinstance(each, _DenseFolds) for each in folds.values())
+    whole_rows = [False] * FOLDS * hides_cells + [True] * FOLDS * bool(folds)
+    for done, hides_rows in enumerate(whole_rows):
+        fold = done % FOLDS
+        tables = {i: each.without(fold, hides_rows) for i, each in folds.items()}
+        left = {i: each for i, each in tables.items() if each is not None}
+        W, factors = _fitted(device, left, weights, seed + done)
+        for i, each in left.items():
+            folds[i].note(fold, hides_rows, each, W, factors[i])
+        on_fit(done + 1, len(whole_rows))
+    return {each.table.name: each.held() for each in folds.values()}
 
 
 class _DenseFolds:
     """Folds of one table of numbers, categories and truth values."""
 
     def __init__(
-        self, table: PredictingContext, rows: Ints, rng: np.random.Generator
+        self, table: DescriptiveContext, rows: Ints, rng: np.random.Generator
     ) -> None:
         self.table, self.rows = table, rows
-        matrix = table.data.matrix
         n, n_columns = len(rows), len(table.columns)
-        at, columns = matrix.known_cells()
-        self.known = np.zeros((n, n_columns), dtype=bool)
-        self.known[at, columns] = True
-        self.field_of = _field_of(table)
+        self.known = table.matrix.known_cells()
         self.cell_fold = rng.integers(0, FOLDS, (n, len(table.fields))).astype(np.int8)
         self.row_fold = rng.integers(0, FOLDS, n).astype(np.int8)
         self.cells = np.zeros((FOLDS, n, n_columns), dtype=np.float16)
         self.whole = np.zeros((n, n_columns), dtype=np.float16)
 
-    def without_cells(self, fold: int) -> PredictingContext:
-        """The table without the cells of a fold."""
-        is_in = self.cell_fold[:, self.field_of] == fold
-        at, columns = np.nonzero(is_in & self.known)
-        return self.table.without_cells(self.rows[at], columns)
+    def without(self, fold: int, hides_rows: bool) -> DescriptiveContext:
+        """The table without the cells, or the labels, of a fold."""
+        at, columns = self.known
+        field_of = _field_of(self.table)
+        folds = (
+            self.row_fold[at] if hides_rows else self.cell_fold[at, field_of[columns]]
+        )
+        is_in = folds == fold
+        return self.table.without_cells(self.rows[at[is_in]], columns[is_in])
 
-    def without_rows(self, fold: int) -> PredictingContext:
-        """The table without the labels of a fold."""
-        at, columns = np.nonzero((self.row_fold == fold)[:, None] & self.known)
-        return self.table.without_cells(self.rows[at], columns)
-
-    def steps(
-        self, rows: Ints, left: PredictingContext, W: AnyFloats, U: AnyFloats
-    ) -> Floats:
-        """Predictions on the scale of the whole table."""
+    def note(
+        self,
+        fold: int,
+        hides_rows: bool,
+        left: DescriptiveContext,
+        W: AnyFloats,
+        U: AnyFloats,
+    ) -> None:
+        """Keep what the fit predicts, on the scale of the whole table."""
         moved = (left.offset - self.table.offset) / self.table.scale
-        return np.clip(W[rows] @ U.T + moved, -LARGEST, LARGEST)
+        own = np.flatnonzero(self.row_fold == fold) if hides_rows else slice(None)
+        found = np.clip(W[self.rows[own]] @ U.T + moved, -LARGEST, LARGEST)
+        if hides_rows:
+            self.whole[own] = found
+        else:
+            self.cells[fold] = found
 
     def held(self) -> HeldOut:
         """What was predicted."""
@@ -308,7 +258,7 @@ class _TagFolds:
     """Folds of the labels of one table of tags, and cells of some of them."""
 
     def __init__(
-        self, table: PredictingContext, rows: Ints, rng: np.random.Generator
+        self, table: DescriptiveContext, rows: Ints, rng: np.random.Generator
     ) -> None:
         self.table, self.rows = table, rows
         self.row_fold = rng.integers(0, FOLDS, len(rows)).astype(np.int8)
@@ -316,18 +266,25 @@ class _TagFolds:
         self.sample = np.sort(rng.choice(len(rows), n, replace=False))
         self.found: list[HeldTags] = []
 
-    def without_rows(self, fold: int) -> PredictingContext:
-        """The table without the labels of a fold."""
+    def without(self, fold: int, hides_rows: bool) -> DescriptiveContext | None:
+        """The table without the labels of a fold; single tags are never hidden."""
+        if not hides_rows:
+            return None
         return self.table.without_rows(self.rows[self.row_fold == fold])
 
-    def predict(
-        self, fold: int, left: PredictingContext, W: AnyFloats, U: AnyFloats
+    def note(
+        self,
+        fold: int,
+        hides_rows: bool,
+        left: DescriptiveContext,
+        W: AnyFloats,
+        U: AnyFloats,
     ) -> None:
-        """Predict the tags of the sampled labels of a fold."""
+        """Keep what the fit predicts of the sampled labels of a fold."""
         own = self.sample[self.row_fold[self.sample] == fold]
         steps = W[self.rows[own]] @ U.T
         moved = (left.offset - self.table.offset) / self.table.scale
-        truth = self.table.data.matrix.take(own)
+        truth = self.table.matrix.take(own)
         at, columns = truth.known_cells()
         self.found.append(
             HeldTags(
@@ -343,32 +300,26 @@ class _TagFolds:
         return HeldTags.joined(self.found)
 
 
-def _cold_fit(
+def _fitted(
     device: DeviceProblem,
-    left: Mapping[int, FittedContext],
-    weights: Mapping[str, float],
+    left: Mapping[int, Context],
+    weights: Weights,
     seed: int,
-) -> tuple[AnyFloats, list[AnyFloats]]:
+) -> tuple[AnyFloats, Sequence[AnyFloats]]:
     """W and all factors of a short fit to what is left of some tables."""
-    problem, backend = device.problem, device.backend
+    problem = device.problem
     contexts = [left.get(i, context) for i, context in enumerate(problem.contexts)]
-    trial = problem.over(problem.labels, contexts)
-    after = cold_fit(DeviceProblem(backend, trial), weights, seed, SWEEPS)
-    with backend.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
+    trial = DeviceProblem(device.backend, problem.over(problem.labels, contexts))
+    after = cold_fit(trial, weights, seed, SWEEPS)
+    with _quiet(device):
         solved = solve_labels(
-            backend,
-            trial,
-            after.W,
-            after.factors,
-            after.weights,
-            tol=1e-2,
-            settle=True,
+            trial, after.W, after.factors, weights, tol=1e-2, settle=True
         )
-    return solved.W, list(solved.factors)
+    return solved.W, solved.factors
 
 
 def cold_fit(
-    device: DeviceProblem, weights: Mapping[str, float], seed: int, n_sweeps: int
+    device: DeviceProblem, weights: Weights, seed: int, n_sweeps: int
 ) -> State:
     """Make so many sweeps from a new start.
 
@@ -388,9 +339,16 @@ def cold_fit(
     State
         Where it ended.
     """
-    rng, backend = np.random.default_rng(seed), device.backend
-    # Blocks have their own threads; those of BLAS would only compete with them.
-    with backend.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
-        solver = MajoriseSolver(device, tol=0.0)
-        start = start_factors(device.problem, weights, "spectral", rng, backend=backend)
-        return run(solver, solver.init(start, weights), max_iter=n_sweeps)
+    with _quiet(device):
+        problem, backend = device.problem, device.backend
+        rng = np.random.default_rng(seed)
+        start = start_factors(problem, weights, "spectral", rng, backend=backend)
+        solver = Solver(device, tol=0.0)
+        return solver.learn(solver.begin(start, weights), max_iter=n_sweeps)
+
+
+@contextmanager
+def _quiet(device: DeviceProblem) -> Iterator[None]:
+    """Blocks have their own threads, and overflow is looked for after a sweep."""
+    with device.backend.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
+        yield

@@ -7,15 +7,16 @@ the nodes give back: H z = (curvature of the rows) z − pull of the nodes solve
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 
-from phcle.backends.protocol import Array, Backend
+from phcle.backends.protocol import Array
 from phcle.contexts.terms import Curvature, LinearUpdate, Local
-from phcle.model.problem import LabelRows
+from phcle.model.problem import DeviceProblem, Weights
+from phcle.model.rows import rows_of
 
 MOST_TURNS = 20
 """Most Newton steps. Four to eight are usual."""
@@ -29,11 +30,10 @@ HALVINGS = 20
 
 
 def solve_jointly(
-    backend: Backend,
-    rows: LabelRows,
+    device: DeviceProblem,
     W: Array,
     factors: Sequence[Array],
-    weights: Mapping[str, float],
+    weights: Weights,
     *,
     tol: float,
 ) -> tuple[Array, list[Array]]:
@@ -41,10 +41,8 @@ def solve_jointly(
 
     Parameters
     ----------
-    backend : Backend
-        Where to compute.
-    rows : LabelRows
-        The terms of the problem.
+    device : DeviceProblem
+        The problem on its back end.
     W : array of shape (labels, dim)
         Where the rows begin.
     factors : sequence of arrays
@@ -61,13 +59,13 @@ def solve_jointly(
     factors : list of arrays
         The factors; those of families are solved from W.
     """
-    xp, problem = backend.xp, _Joint(backend, rows, factors, weights)
-    tiny = float(np.finfo(backend.dtype).tiny) ** 0.5
+    xp, problem = device.backend.xp, _Joint(device, factors, weights)
+    tiny = float(np.finfo(device.backend.dtype).tiny) ** 0.5
     here = problem.at(W)
     for _ in range(MOST_TURNS):
         step = _newton_step(problem, here)
         slope = problem.dot(here.gradient, step)
-        noise = backend.noise * abs(here.total)
+        noise = device.backend.noise * abs(here.total)
         best, size = here, 1.0
         for _ in range(HALVINGS):
             there = problem.at(here.W + size * step)
@@ -99,48 +97,37 @@ class _Joint:
     """The objective as a function of W, with the nodes at their optimum."""
 
     def __init__(
-        self,
-        backend: Backend,
-        rows: LabelRows,
-        factors: Sequence[Array],
-        weights: Mapping[str, float],
+        self, device: DeviceProblem, factors: Sequence[Array], weights: Weights
     ) -> None:
-        self.backend, self.rows, self.weights = backend, rows, weights
-        self.factors, self.problem = factors, rows.problem
-        own = backend.processes.own_blocks(len(rows.blocks))
-        self.blocks = {number: rows.blocks[number].at for number in own}
-        none = np.empty(0, dtype=np.int64)
-        self.own_rows = np.concatenate([none, *(rows.blocks[i].rows for i in own)])
-        lam = self.problem.penalties
-        self.families = [
-            (
-                i,
-                cast(
-                    LinearUpdate, context.factor_update(backend, self.problem.dim, lam)
-                ),
-                context.term_weight(weights[context.name], lam),
-            )
-            for i, context in enumerate(self.problem.contexts)
+        self.device, self.xp, self.weights = device, device.backend.xp, weights
+        self.factors, self.ridge = factors, device.problem.penalties.ridge
+        own = device.backend.processes.own_blocks(len(device.blocks))
+        self.own_rows = rows_of(device.blocks, own)
+        self.blocks = {number: device.blocks[number].at for number in own}
+        sizes = device.problem.term_weights(weights)
+        self.families = {
+            i: (cast(LinearUpdate, device.updates[i]), sizes[i])
+            for i, context in enumerate(device.problem.contexts)
             if context.turns_with_labels
-        ]
+        }
 
     def at(self, W: Array) -> _Place:
         """Solve the nodes for these rows, and evaluate all terms."""
-        xp, lam = self.backend.xp, self.problem.penalties
-        W = self.backend.processes.exchange_rows(W, self.own_rows)
+        xp, device = self.xp, self.device
+        W = device.backend.processes.exchange_rows(W, self.own_rows)
         factors, held = list(self.factors), 0.0
-        for i, update, weight in self.families:
+        for i, (update, weight) in self.families.items():
+            context, lam = device.problem.contexts[i], device.problem.penalties
             factors[i] = update.solved(W, weight)
-            penalties = self.problem.contexts[i].factor_penalties(xp, factors[i], lam)
-            held += sum(penalties.values())
-        views = self.rows.views(factors, self.weights)
+            held += sum(context.factor_penalties(xp, factors[i], lam).values())
+        views = device.views(factors, self.weights)
         gradient, own = xp.zeros_like(W), 0.0
         terms: dict[int, list[Local]] = {}
         for number, at in self.blocks.items():
             y = xp.take(W, at, axis=0)
             terms[number] = [view.local(number, y) for view in views]
-            gradient[at] = sum((x.gradient for x in terms[number]), lam.ridge * y)
-            squares = 0.5 * lam.ridge * xp.sum(y * y, axis=1)
+            gradient[at] = sum((x.gradient for x in terms[number]), self.ridge * y)
+            squares = 0.5 * self.ridge * xp.sum(y * y, axis=1)
             values = sum((x.value for x in terms[number]), squares)
             own += float(xp.sum(values, dtype=xp.float64))
             for term in terms[number]:
@@ -149,37 +136,37 @@ class _Joint:
 
     def product(self, here: _Place, z: Array) -> Array:
         """Multiply by the curvature of rows that the nodes follow."""
-        given_back = sum(x.response(z, weight) for _, x, weight in self.families)
-        bent, ridge = self.backend.xp.zeros_like(z), self.problem.penalties.ridge
+        back = sum(x.response(z, weight) for x, weight in self.families.values())
+        bent = self.xp.zeros_like(z)
         for number, at in self.blocks.items():
-            own = self.backend.xp.take(z, at, axis=0)
+            own = self.xp.take(z, at, axis=0)
             curved = (x.product(own, Curvature.PROBED) for x in here.terms[number])
-            bent[at] = sum(curved, ridge * own) - given_back[at]
+            bent[at] = sum(curved, self.ridge * own) - back[at]
         return bent
 
     def inverses(self, here: _Place) -> dict[int, Array]:
         """An inverse of the mean curvature for each block."""
-        xp, dim = self.backend.xp, here.W.shape[1]
-        like = here.W
-        eye = xp.eye(dim, dtype=like.dtype, device=like.device)
-        ridge = self.problem.penalties.ridge * eye
+        xp, like = self.xp, here.W
+        eye = xp.eye(like.shape[1], dtype=like.dtype, device=like.device)
         return {
-            number: xp.linalg.inv(sum((x.mean_curvature() for x in terms), ridge))
+            number: xp.linalg.inv(
+                sum((x.mean_curvature() for x in terms), self.ridge * eye)
+            )
             for number, terms in here.terms.items()
         }
 
     def dot(self, a: Array, b: Array) -> float:
         """The inner product, over the rows of all processes."""
-        xp = self.backend.xp
-        return self._summed(float(xp.sum(a * b, dtype=xp.float64)))
+        return self._summed(float(self.xp.sum(a * b, dtype=self.xp.float64)))
 
     def _summed(self, number: float) -> float:
-        return float(self.backend.processes.sum_over(np.array([number]))[0])
+        processes = self.device.backend.processes
+        return float(processes.sum_over(np.array([number]))[0])
 
 
 def _newton_step(problem: _Joint, here: _Place) -> Array:
     """Conjugate gradients for H δ = −gradient, all rows together."""
-    xp, inverses = problem.backend.xp, problem.inverses(here)
+    xp, inverses = problem.xp, problem.inverses(here)
 
     def precondition(z: Array) -> Array:
         found = xp.zeros_like(z)

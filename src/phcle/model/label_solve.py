@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from phcle.backends.protocol import Array, Backend
+from phcle.backends.protocol import Backend
 from phcle.contexts.terms import Sample
 from phcle.errors import NumericalError, some
 from phcle.model.column_samples import ColumnSamples
 from phcle.model.joint_solve import solve_jointly
-from phcle.model.problem import LabelRows, Problem, penalty_terms
-from phcle.model.rows import solve_rows
+from phcle.model.problem import DeviceProblem, Problem, Weights
+from phcle.model.rows import Rows
 
 Floats = npt.NDArray[np.floating[Any]]
 
@@ -59,49 +58,29 @@ class Solved:
     Attributes
     ----------
     W : array of shape (labels, dim)
-        Label vectors.
-    placed : tuple of arrays
-        The factor of each context, on the device.
+        Label vectors, on the host.
+    factors : tuple of arrays
+        The factor of each context, on the host.
     values : array of shape (contexts,)
         The value of each context's term.
     penalties : mapping from str to float
         The penalties there.
-    backend : Backend
-        Where the factors are.
     """
 
     W: Floats
-    placed: tuple[Array, ...]
+    factors: tuple[Floats, ...]
     values: Floats
     penalties: Mapping[str, float]
-    backend: Backend
-
-    @cached_property
-    def factors(self) -> tuple[Floats, ...]:
-        """The factors on the host; few callers need the copy."""
-        return tuple(map(self.backend.to_numpy, self.placed))
-
-
-@dataclass(frozen=True)
-class _Stage:
-    """Newton steps on one back end until rows move by at most `tol`."""
-
-    backend: Backend
-    tol: float
-    samples: list[Sample | None] | None = None
-    most_steps: int = MOST_STEPS
 
 
 def solve_labels(
-    backend: Backend,
-    problem: Problem,
+    device: DeviceProblem,
     start: Floats | None,
     factors: Sequence[Floats],
-    weights: Mapping[str, float],
+    weights: Weights,
     *,
     tol: float = 1e-4,
     settle: bool = False,
-    rows: LabelRows | None = None,
 ) -> Solved:
     """Find the best W for fixed factors.
 
@@ -110,10 +89,8 @@ def solve_labels(
 
     Parameters
     ----------
-    backend : Backend
-        Where to compute.
-    problem : Problem
-        Labels and contexts.
+    device : DeviceProblem
+        The problem on its back end.
     start : array of shape (labels, dim), or None
         Where the rows begin, on any device; None is zero.
     factors : sequence of arrays
@@ -124,65 +101,55 @@ def solve_labels(
         A row is done when a Newton step moves it by at most this share of its length.
     settle : bool, default False
         Solve the nodes of families together with W, until neither moves.
-    rows : LabelRows, optional
-        The terms of this problem, if they are on the back end already.
 
     Returns
     -------
     Solved
         The rows and factors, and the value of each term.
     """
-    stages = _stages(backend, problem, tol, has_start=start is not None)
+    problem, move = device.problem, device.backend.asarray
+    settle = settle and any(x.turns_with_labels for x in problem.contexts)
     is_very_large = problem.n_pairs > FORESEEN_PAIRS
-    rows = rows or LabelRows(backend, problem)
-    placed = [backend.asarray(factor) for factor in factors]
-    W = _zeros(backend, problem) if start is None else backend.asarray(start)
-    for stage in stages:
-        if rows.backend is not stage.backend:
-            rows = rows.on(stage.backend)
-        if settle and any(context.turns_with_labels for context in problem.contexts):
-            W, placed = solve_jointly(
-                stage.backend, rows, W, placed, weights, tol=stage.tol
-            )
-        solved = solve_rows(
-            stage.backend,
+    placed = [move(factor) for factor in factors]
+    if start is None:  # made on the device, which is faster than copying it there
+        like, shape = move(np.zeros(1)), (len(problem.labels), problem.dim)
+        W = device.backend.xp.zeros(shape, dtype=like.dtype, device=like.device)
+    else:
+        W = move(start)
+    for stage in _stages(device.backend, problem, tol, has_start=start is not None):
+        device = device.on(stage.backend)
+        if settle:
+            W, placed = solve_jointly(device, W, placed, weights, tol=stage.tol)
+        views = device.views(placed, weights, stage.samples)
+        rows = Rows(stage.backend, views, problem.penalties.ridge, device.blocks)
+        W, values = rows.solved(
             W,
-            rows.views(placed, weights, samples=stage.samples),
-            problem.penalties.ridge,
-            rows.blocks,
             tol=stage.tol,
             max_iter=stage.most_steps,
             foresee=LARGE_FORESEEN if is_very_large else FORESEEN,
         )
-        W = solved.factor
-    penalties = penalty_terms(stage.backend.xp, problem, W, placed)
-    W = stage.backend.to_numpy(W)
-    broken = [
-        name
-        for name, value in zip(problem.names, solved.values, strict=True)
-        if not np.isfinite(value)
-    ]
-    if broken:
+    broken = np.flatnonzero(~np.isfinite(values))
+    if len(broken):
         raise NumericalError(
-            f"the numbers of context {some(broken)} are not finite while labels are "
-            f"solved; {TOO_LARGE}"
+            f"the numbers of context {some([problem.names[i] for i in broken])} are "
+            f"not finite while labels are solved; {TOO_LARGE}"
         )
-    return Solved(W, tuple(placed), solved.values, penalties, stage.backend)
+    penalties, copy = device.penalties(W, placed), device.backend.to_numpy
+    return Solved(copy(W), tuple(map(copy, placed)), values, penalties)
 
 
-def _zeros(backend: Backend, problem: Problem) -> Any:
-    """A start of zeros, made on the device, which is faster than copying it there."""
-    like = backend.asarray(np.zeros(1))
-    shape = (len(problem.labels), problem.dim)
-    return backend.xp.zeros(shape, dtype=like.dtype, device=like.device)
+@dataclass(frozen=True)
+class _Stage:
+    """Newton steps on one back end until rows move by at most `tol`."""
+
+    backend: Backend
+    tol: float
+    samples: Sequence[Sample | None] | None = None
+    most_steps: int = MOST_STEPS
 
 
 def _stages(
-    backend: Backend,
-    problem: Problem,
-    tol: float,
-    *,
-    has_start: bool,
+    backend: Backend, problem: Problem, tol: float, *, has_start: bool
 ) -> list[_Stage]:
     """Cheap steps first, exact steps last.
 

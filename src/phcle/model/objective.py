@@ -10,24 +10,21 @@ weights of the contexts.
   + λ2 Σ_j ‖U_j‖₁ + λ3/2 (‖W‖² + Σ_j ‖U_j‖²) + λ4/2 Σ_i ‖C_i‖²            penalties
 
 One relational and one descriptive context give Eq. 4 of the paper, any number gives Eq.
-6. Each kind of context computes its own term (`FittedContext.loss`).
+6. Each kind of context computes its own term (`Context.loss`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import array_api_compat.numpy as xp
 
 from phcle.arrays import AnyFloats
-from phcle.model.problem import Problem, penalty_terms
+from phcle.model.problem import Problem, Weights, penalty_terms
 
 
 def objective_terms(
-    problem: Problem,
-    W: AnyFloats,
-    factors: Sequence[AnyFloats],
-    weights: Mapping[str, float],
+    problem: Problem, W: AnyFloats, factors: Sequence[AnyFloats], weights: Weights
 ) -> dict[str, float]:
     """Compute every term of the objective, their sum, and the gap to the lower bound.
 

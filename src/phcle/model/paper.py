@@ -10,54 +10,43 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from phcle.backends.protocol import Array, Backend
+from phcle.backends.protocol import Array
 from phcle.backends.row_blocks import Block
 from phcle.contexts.terms import Curvature, View
 from phcle.errors import OptionError
-from phcle.model.problem import DeviceProblem, State, values_and_gradient
-from phcle.model.sweep import Reweigh, SweepSolver
+from phcle.model.column_samples import EVERYTHING, Drawn
+from phcle.model.fit import Solver
+from phcle.model.problem import State
+from phcle.model.rows import Rows
 
 HALVINGS = 30
 """Most halvings of a step that does not lower the objective. Few steps need one."""
 
 
-class PaperSolver(SweepSolver):
+@dataclass
+class PaperSolver(Solver):
     """Gradient steps of a given size, or of the best one.
 
-    Parameters
+    Attributes
     ----------
-    device : DeviceProblem
-        The problem on its back end.
-    tol : float
-        Relative decrease of the gap at which the solver has converged.
-    step_size : float, optional
+    step_size : float or None
         Size of a step. By default every step has a size of its own.
-    reweigh : callable, optional
-        Changes the weights after each sweep.
     """
 
+    step_size: float | None = None
     remedy = "Use a smaller step_size, or solver='mm', which needs none."
 
-    def __init__(
-        self,
-        device: DeviceProblem,
-        *,
-        tol: float,
-        step_size: float | None = None,
-        reweigh: Reweigh | None = None,
-    ) -> None:
-        super().__init__(device, tol=tol, reweigh=reweigh)
-        if device.backend.processes.size > 1:
+    def __post_init__(self) -> None:
+        if self.device.backend.processes.size > 1:
             raise OptionError(
                 "solver='paper' runs in one process; start it without torchrun."
             )
-        self.step_size = step_size
 
-    def step(self, state: State) -> State:
+    def sweep(self, state: State, drawn: Drawn = EVERYTHING) -> State:
         """One gradient step on every C, one on W, then FISTA on every U."""
-        began = time.perf_counter()
-        device, weights = self.device, state.weights
+        device, weights, began = self.device, state.weights, time.perf_counter()
         comes_last = [c.updated_after_labels for c in device.problem.contexts]
         factors = device.update_factors(
             state.W,
@@ -66,14 +55,14 @@ class PaperSolver(SweepSolver):
             self._descend,
             chosen=[not last for last in comes_last],
         )
-        ridge, rows = device.problem.penalties.ridge, device.labels
-        W = self._descend(state.W, rows.views(factors, weights), ridge, rows.blocks)
+        ridge, views = device.problem.penalties.ridge, device.views(factors, weights)
+        W = self._descend(state.W, views, ridge, device.blocks)
         factors = device.update_factors(
             W, factors, weights, self._descend, chosen=comes_last, tol=1e-4
         )
-        views = rows.views(factors, weights)
-        values, _ = values_and_gradient(device.backend, W, views, rows.blocks)
-        return self.advance(state, W, factors, values, began)
+        views = device.views(factors, weights)
+        values = Rows(device.backend, views, ridge, device.blocks).values(W)
+        return self.recorded(state, W, factors, values, began)
 
     def _descend(
         self,
@@ -82,45 +71,28 @@ class PaperSolver(SweepSolver):
         ridge: float,
         blocks: Sequence[Block],
     ) -> Array:
-        backend = self.device.backend
-        values, gradient = values_and_gradient(backend, factor, views, blocks)
-        gradient = gradient + ridge * factor
+        xp = self.device.backend.xp
+        rows = Rows(self.device.backend, views, ridge, blocks)
+
+        def square(x: Array) -> float:
+            return float(xp.sum(x * x, dtype=xp.float64))
+
+        gradient, values = rows.gradient(factor)
         if self.step_size:
             return factor - self.step_size * gradient
-        slope, bend = _along(backend, factor, gradient, views, blocks)
+        slope, bend = square(gradient), 0.0
         if not slope:
             return factor
+        for number, block in enumerate(blocks):  # the curvature along the gradient
+            y, own = (xp.take(x, block.at, axis=0) for x in (factor, gradient))
+            for view in views:
+                bent = view.local(number, y).product(own, Curvature.MATCHED)
+                bend += float(xp.sum(own * bent, dtype=xp.float64))
         size = slope / (bend + ridge * slope)
-        before = values.sum() + _penalty(backend, factor, ridge)
+        before = values.sum() + 0.5 * ridge * square(factor)
         for _ in range(HALVINGS):
             moved = factor - size * gradient
-            values, _ = values_and_gradient(backend, moved, views, blocks)
-            if not values.sum() + _penalty(backend, moved, ridge) > before:
+            if not rows.values(moved).sum() + 0.5 * ridge * square(moved) > before:
                 return moved
             size /= 2
         return factor
-
-
-def _penalty(backend: Backend, factor: Array, ridge: float) -> float:
-    """The squared penalty on a factor."""
-    xp = backend.xp
-    return 0.5 * ridge * float(xp.sum(factor * factor, dtype=xp.float64))
-
-
-def _along(
-    backend: Backend,
-    factor: Array,
-    gradient: Array,
-    views: Sequence[View],
-    blocks: Sequence[Block],
-) -> tuple[float, float]:
-    """Squared length of a gradient, and the curvature of the terms along it."""
-    xp = backend.xp
-    slope = bend = 0.0
-    for number, block in enumerate(blocks):
-        y, own = (xp.take(x, block.at, axis=0) for x in (factor, gradient))
-        slope += float(xp.sum(own * own, dtype=xp.float64))
-        for view in views:
-            bent = view.local(number, y).product(own, Curvature.MATCHED)
-            bend += float(xp.sum(own * bent, dtype=xp.float64))
-    return slope, bend

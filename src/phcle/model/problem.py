@@ -15,13 +15,16 @@ from typing import Any
 
 import numpy as np
 
+from phcle.arrays import AnyFloats
 from phcle.backends.protocol import Array, Backend
-from phcle.backends.row_blocks import Block, split_rows
+from phcle.backends.row_blocks import split_rows
 from phcle.contexts.alignment import Aligned
-from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.family_means import Groups
 from phcle.contexts.labels import as_names
-from phcle.contexts.terms import Penalties, RowUpdate, Sample, View
+from phcle.contexts.protocol import Context
+from phcle.contexts.terms import FactorUpdate, Penalties, RowUpdate, Sample, View
+
+Weights = Mapping[str, float]
+"""α and β by context."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Problem:
     ----------
     labels : tuple of str
         Labels of all rows of W.
-    contexts : tuple of FittedContext
+    contexts : tuple of Context
         The contexts over these labels.
     penalties : Penalties
         The λ's and k.
@@ -41,7 +44,7 @@ class Problem:
     """
 
     labels: tuple[str, ...]
-    contexts: tuple[FittedContext, ...]
+    contexts: tuple[Context, ...]
     penalties: Penalties
     dim: int
 
@@ -51,17 +54,12 @@ class Problem:
         return tuple(context.name for context in self.contexts)
 
     @property
-    def groups(self) -> list[list[FittedContext]]:
+    def groups(self) -> list[list[Context]]:
         """Contexts by kind. The weights of each group sum to one."""
-        found: dict[str, list[FittedContext]] = {}
+        found: dict[str, list[Context]] = {}
         for context in self.contexts:
             found.setdefault(context.kind, []).append(context)
         return list(found.values())
-
-    @cached_property
-    def families(self) -> Groups:
-        """Families of the labels in all hierarchies."""
-        return Groups.of_contexts(self.labels, self.contexts)
 
     @property
     def n_pairs(self) -> int:
@@ -69,14 +67,36 @@ class Problem:
         n_columns = sum(context.n_dense_columns for context in self.contexts)
         return len(self.labels) * n_columns
 
-    def over(self, labels: Sequence[str], contexts: Sequence[FittedContext]) -> Problem:
+    def uninformed(self, weights: Weights, *, is_fit: bool = True) -> list[str]:
+        """Find the labels about which no context with a weight tells anything.
+
+        Parameters
+        ----------
+        weights : mapping
+            α and β by context.
+        is_fit : bool, default True
+            Whether columns whose values are all equal tell nothing.
+
+        Returns
+        -------
+        list of str
+            The labels.
+        """
+        informed = np.zeros(len(self.labels), dtype=bool)
+        for context in self.contexts:
+            if weights[context.name] > 0:
+                is_strict = is_fit and not context.turns_with_labels
+                informed |= context.informs if is_strict else context.observed
+        return [self.labels[i] for i in np.flatnonzero(~informed)]
+
+    def over(self, labels: Sequence[str], contexts: Sequence[Context]) -> Problem:
         """Return the same model over other labels or values.
 
         Parameters
         ----------
         labels : sequence of str
             The labels.
-        contexts : sequence of FittedContext
+        contexts : sequence of Context
             The contexts over these labels.
 
         Returns
@@ -87,6 +107,24 @@ class Problem:
         informed = np.any([context.informs for context in contexts], axis=0)
         told = tuple(context.beside(informed) for context in contexts)
         return replace(self, labels=as_names(labels), contexts=told)
+
+    def term_weights(self, weights: Weights) -> list[float]:
+        """Compute what multiplies the term of each context.
+
+        Parameters
+        ----------
+        weights : mapping
+            α and β by context.
+
+        Returns
+        -------
+        list of float
+            The weights, with λ1 for some kinds.
+        """
+        lam = self.penalties
+        return [
+            context.term_weight(weights[context.name], lam) for context in self.contexts
+        ]
 
 
 @dataclass(frozen=True)
@@ -145,8 +183,8 @@ def pose(aligned: Aligned, penalties: Penalties, dim: int) -> Problem:
     return Problem((), (), penalties, dim).over(aligned.labels, contexts)
 
 
-class LabelRows:
-    """The terms of all contexts for updates of the rows of W.
+class DeviceProblem:
+    """A problem on a back end: the terms of W, and the updates of all factors.
 
     Parameters
     ----------
@@ -172,8 +210,17 @@ class LabelRows:
             for context in contexts
         ]
 
-    def on(self, backend: Backend) -> LabelRows:
-        """Return the same rows on a back end that only multiplies in another way.
+    @cached_property
+    def updates(self) -> list[FactorUpdate]:
+        """What updates the factor of each context."""
+        backend, problem = self.backend, self.problem
+        return [
+            context.factor_update(backend, problem.dim, problem.penalties)
+            for context in problem.contexts
+        ]
+
+    def on(self, backend: Backend) -> DeviceProblem:
+        """Return the same problem on a back end that only multiplies in another way.
 
         Parameters
         ----------
@@ -182,22 +229,23 @@ class LabelRows:
 
         Returns
         -------
-        LabelRows
-            The rows there.
+        DeviceProblem
+            The problem there.
         """
-        rows = copy(self)
-        rows.backend = backend
-        rows.terms = [term.on(backend) for term in self.terms]
-        return rows
+        if backend is self.backend:
+            return self
+        there = copy(self)
+        there.backend = backend
+        there.terms = [term.on(backend) for term in self.terms]
+        return there
 
     def views(
         self,
         factors: Sequence[Array],
-        weights: Mapping[str, float],
-        *,
+        weights: Weights,
         samples: Sequence[Sample | None] | None = None,
     ) -> list[View]:
-        """Fix the factors and weights of all terms.
+        """Fix the factors and weights of all terms of W.
 
         Parameters
         ----------
@@ -214,43 +262,20 @@ class LabelRows:
         list of View
             The terms in the order of the contexts.
         """
-        lam, contexts = self.problem.penalties, self.problem.contexts
-        samples = samples or [None] * len(contexts)
+        sizes = self.problem.term_weights(weights)
+        samples = samples or [None] * len(sizes)
         return [
-            term.at(
-                factor, context.term_weight(weights[context.name], lam), sample=sample
+            term.at(factor, size, sample=sample)
+            for term, factor, size, sample in zip(
+                self.terms, factors, sizes, samples, strict=True
             )
-            for context, term, factor, sample in zip(
-                contexts, self.terms, factors, samples, strict=True
-            )
-        ]
-
-
-class DeviceProblem:
-    """A problem on a back end, with the updates of all factors.
-
-    Parameters
-    ----------
-    backend : Backend
-        Where to compute.
-    problem : Problem
-        Labels and contexts.
-    """
-
-    def __init__(self, backend: Backend, problem: Problem) -> None:
-        self.backend = backend
-        self.problem = problem
-        self.labels = LabelRows(backend, problem)
-        self.updates = [
-            context.factor_update(backend, problem.dim, problem.penalties)
-            for context in problem.contexts
         ]
 
     def update_factors(
         self,
         W: Array,
         factors: Sequence[Array],
-        weights: Mapping[str, float],
+        weights: Weights,
         update_rows: RowUpdate,
         *,
         samples: Sequence[Sample | None] | None = None,
@@ -282,24 +307,14 @@ class DeviceProblem:
         tuple of arrays
             The new factors.
         """
-        lam, contexts = self.problem.penalties, self.problem.contexts
-        samples = samples or [None] * len(contexts)
-        chosen = chosen or [True] * len(contexts)
-        return tuple(
-            update.improve(
-                W,
-                factor,
-                context.term_weight(weights[context.name], lam),
-                update_rows,
-                sample=sample,
-                tol=tol,
-            )
-            if is_chosen
-            else factor
-            for context, update, factor, sample, is_chosen in zip(
-                contexts, self.updates, factors, samples, chosen, strict=True
-            )
-        )
+        sizes, found = self.problem.term_weights(weights), list(factors)
+        for i, update in enumerate(self.updates):
+            if chosen is None or chosen[i]:
+                sample = None if samples is None else samples[i]
+                found[i] = update.improve(
+                    W, factors[i], sizes[i], update_rows, sample=sample, tol=tol
+                )
+        return tuple(found)
 
     def penalties(self, W: Array, factors: Sequence[Array]) -> dict[str, float]:
         """Compute the penalties λ2, λ3 and λ4.
@@ -318,25 +333,8 @@ class DeviceProblem:
         """
         return penalty_terms(self.backend.xp, self.problem, W, factors)
 
-    def gram(self, factor: Array) -> Array:
-        """Compute factorᵀ factor in double precision.
-
-        Parameters
-        ----------
-        factor : array of shape (rows, dim)
-            W or the factor of a context.
-
-        Returns
-        -------
-        array of shape (dim, dim)
-            The Gram matrix.
-        """
-        xp = self.backend.xp
-        precise = xp.astype(factor, xp.float64)
-        return xp.matmul(precise.T, precise)
-
-    def to_numpy(self, factors: Sequence[Array]) -> tuple[np.ndarray, ...]:
-        """Copy factors to NumPy arrays in double precision.
+    def to_numpy(self, factors: Sequence[Array]) -> tuple[AnyFloats, ...]:
+        """Copy factors to the host, in double precision.
 
         Parameters
         ----------
@@ -348,10 +346,8 @@ class DeviceProblem:
         tuple of arrays
             The same numbers.
         """
-        return tuple(
-            np.asarray(self.backend.to_numpy(factor), dtype=np.float64)
-            for factor in factors
-        )
+        on_host = map(self.backend.to_numpy, factors)
+        return tuple(np.asarray(factor, dtype=np.float64) for factor in on_host)
 
 
 def penalty_terms(
@@ -382,38 +378,3 @@ def penalty_terms(
         for name, value in context.factor_penalties(xp, factor, lam).items():
             total[name] = total.get(name, 0.0) + value
     return total
-
-
-def values_and_gradient(
-    backend: Backend, factor: Array, views: Sequence[View], blocks: Sequence[Block]
-) -> tuple[np.ndarray, Array]:
-    """Compute the value of each term over all rows, and the gradient of their sum.
-
-    Parameters
-    ----------
-    backend : Backend
-        Where to compute.
-    factor : array of shape (rows, dim)
-        The factor.
-    views : sequence of View
-        The terms.
-    blocks : sequence of Block
-        Blocks of rows.
-
-    Returns
-    -------
-    values : array of shape (terms,)
-        The value of each term.
-    gradient : array of shape (rows, dim)
-        The gradient of their sum.
-    """
-    xp = backend.xp
-    totals = np.zeros(len(views))
-    gradient = xp.zeros_like(factor)
-    for number, block in enumerate(blocks):
-        y = xp.take(factor, block.at, axis=0)
-        for i, view in enumerate(views):
-            local = view.local(number, y)
-            totals[i] += float(xp.sum(local.value, dtype=xp.float64))
-            gradient[block.at] += local.gradient
-    return totals, gradient

@@ -5,6 +5,8 @@ step solves  H δ = −gradient  by a few preconditioned conjugate gradients, wh
 the local curvature: exact for known entries, matched in trace for the dense part, whose
 Gram matrix all rows share. The step is checked on the row's own objective, shortened
 where it overshoots, and halved until the objective falls.
+
+A process updates the rows of its own blocks, and receives those of the others.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import numpy.typing as npt
 
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
-from phcle.contexts.terms import Curvature, Local, View
+from phcle.contexts.terms import Curvature, View
 
 GRADIENT_STEPS = 6
 """Conjugate-gradient steps per update in a sweep. More cost more than they gain. With
@@ -43,254 +45,267 @@ HALVINGS = 20
 """Most halvings of a step that does not lower a row's objective. Few rows need one."""
 
 
+Updated = tuple[Array, npt.NDArray[np.float64]]
+"""A factor after an update, and the value of each term there, summed over rows."""
+
+
+def improve_rows(
+    backend: Backend,
+    factor: Array,
+    views: Sequence[View],
+    ridge: float,
+    blocks: Sequence[Block],
+) -> Array:
+    """Improve every row of a factor once, while the other factors are fixed.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    factor : array of shape (rows, dim)
+        The factor.
+    views : sequence of View
+        The terms.
+    ridge : float
+        λ of the squared penalty on the rows.
+    blocks : sequence of Block
+        Blocks of rows.
+
+    Returns
+    -------
+    array of shape (rows, dim)
+        The new factor.
+    """
+    return Rows(backend, views, ridge, blocks).updated(factor)[0]
+
+
 @dataclass(frozen=True)
-class Updated:
-    """A factor after an update, and the value of each term there.
+class Rows:
+    """The rows of a factor, while the other factors are fixed.
 
     Attributes
     ----------
-    factor : array of shape (rows, dim)
-        The factor.
-    values : array of shape (terms,)
-        The value of each term, summed over rows.
-    """
-
-    factor: Array
-    values: npt.NDArray[np.float64]
-
-
-def update_rows(
-    backend: Backend,
-    factor: Array,
-    views: Sequence[View],
-    ridge: float,
-    blocks: Sequence[Block],
-) -> Updated:
-    """Improve every row once.
-
-    Parameters
-    ----------
     backend : Backend
         Where to compute.
-    factor : array of shape (rows, dim)
-        The factor.
     views : sequence of View
         The terms.
     ridge : float
         λ of the squared penalty on the rows.
     blocks : sequence of Block
         Blocks of rows.
-
-    Returns
-    -------
-    Updated
-        The new factor and the value of each term.
     """
 
-    def once(y: Array, block: int) -> tuple[Array, list[Array]]:
-        return _step(backend, y, views, ridge, block, Curvature.MATCHED)
+    backend: Backend
+    views: Sequence[View]
+    ridge: float
+    blocks: Sequence[Block]
 
-    return _over_blocks(backend, factor, blocks, len(views), once)
+    def updated(
+        self,
+        factor: Array,
+        change: Callable[[Rows, Array, int], tuple[Array, Array]] | None = None,
+    ) -> Updated:
+        """Update all rows, by default with one step, and sum the values of the terms.
 
+        Parameters
+        ----------
+        factor : array of shape (rows, dim)
+            The factor.
+        change : callable, optional
+            Takes this problem, the rows of a block and its number. Returns new rows,
+            and the value of each term there: (terms, rows).
 
-def solve_rows(
-    backend: Backend,
-    factor: Array,
-    views: Sequence[View],
-    ridge: float,
-    blocks: Sequence[Block],
-    *,
-    tol: float,
-    max_iter: int,
-    foresee: float = 0.0,
-) -> Updated:
-    """Bring every row to its optimum with Newton steps.
+        Returns
+        -------
+        factor : array of shape (rows, dim)
+            The new factor.
+        values : array of shape (terms,)
+            The value of each term there, summed over rows.
+        """
+        xp, processes = self.backend.xp, self.backend.processes
+        factor, change = xp.asarray(factor, copy=True), change or _step
+        own = processes.own_blocks(len(self.blocks))
+        totals = np.zeros((len(self.blocks), len(self.views)))
 
-    Parameters
-    ----------
-    backend : Backend
-        Where to compute.
-    factor : array of shape (rows, dim)
-        The factor.
-    views : sequence of View
-        The terms.
-    ridge : float
-        λ of the squared penalty on the rows.
-    blocks : sequence of Block
-        Blocks of rows.
-    tol : float
-        A row is done when a step moves it by at most this share of its length.
-    max_iter : int
-        Most steps.
-    foresee : float, default 0.0
-        Steps shrink at a steady rate near the optimum, so a row is also done if, at the
-        rate of the last two, its next step would be at most this share of `tol`. This
-        spares a pass over all pairs.
+        def one(i: int) -> None:
+            at = self.blocks[own[i]].at
+            y, values = change(self, xp.take(factor, at, axis=0), own[i])
+            factor[at] = y  # no two blocks share a row
+            sums = xp.sum(values, axis=1, dtype=xp.float64)
+            totals[own[i]] = self.backend.to_numpy(sums)
 
-    Returns
-    -------
-    Updated
-        The new factor and the value of each term.
-    """
-    xp = backend.xp
-    tiny = np.finfo(backend.dtype).tiny
+        self.backend.map_blocks(one, len(own))
+        factor = processes.exchange_rows(factor, rows_of(self.blocks, own))
+        return factor, processes.sum_over(totals).sum(axis=0)
 
-    def until_converged(y: Array, block: int) -> tuple[Array, list[Array]]:
-        moved, values = _step(backend, y, views, ridge, block, Curvature.PROBED)
-        lengths = _relative_lengths(y, moved)
-        going = xp.nonzero(lengths > tol)[0]
-        y, lengths = moved, lengths[going]
-        for _ in range(max_iter - 1):
-            if not going.shape[0]:
-                break
-            before = y[going]
-            moved, renewed = _step(
-                backend, before, views, ridge, block, Curvature.PROBED, going
-            )
-            y[going] = moved
-            for value, new in zip(values, renewed, strict=True):
-                value[going] = new
-            last, lengths = lengths, _relative_lengths(before, moved)
-            following = lengths * xp.clip(lengths / last, max=1.0)
-            goes_on = xp.nonzero((lengths > tol) & (following > foresee * tol))[0]
-            going, lengths = going[goes_on], lengths[goes_on]
-        return y, values
+    def values(self, factor: Array) -> npt.NDArray[np.float64]:
+        """Compute the value of each term, summed over the rows of all processes.
 
-    def _relative_lengths(before: Array, after: Array) -> Array:
-        length = xp.sqrt(xp.sum((after - before) ** 2, axis=1))
-        return length / (xp.sqrt(xp.sum(after**2, axis=1)) + tiny**0.5)
+        Parameters
+        ----------
+        factor : array of shape (rows, dim)
+            The factor.
 
-    return _over_blocks(backend, factor, blocks, len(views), until_converged)
+        Returns
+        -------
+        array of shape (terms,)
+            The values.
+        """
 
+        def unchanged(rows: Rows, y: Array, block: int) -> tuple[Array, Array]:
+            return y, _Place(rows, y, block).values
 
-def row_values(
-    backend: Backend, factor: Array, views: Sequence[View], blocks: Sequence[Block]
-) -> npt.NDArray[np.float64]:
-    """Compute the value of each term, summed over the rows of all processes.
+        return self.updated(factor, unchanged)[1]
 
-    Parameters
-    ----------
-    backend : Backend
-        Where to compute.
-    factor : array of shape (rows, dim)
-        The factor.
-    views : sequence of View
-        The terms.
-    blocks : sequence of Block
-        Blocks of rows.
+    def gradient(self, factor: Array) -> Updated:
+        """Compute the gradient of the objective, and the value of each term.
 
-    Returns
-    -------
-    array of shape (terms,)
-        The values.
-    """
+        Parameters
+        ----------
+        factor : array of shape (rows, dim)
+            The factor.
 
-    def unchanged(y: Array, block: int) -> tuple[Array, list[Array]]:
-        return y, [view.local(block, y).value for view in views]
+        Returns
+        -------
+        gradient : array of shape (rows, dim)
+            The gradient of the terms and of the ridge.
+        values : array of shape (terms,)
+            The value of each term.
+        """
 
-    return _over_blocks(backend, factor, blocks, len(views), unchanged).values
+        def gradients(rows: Rows, y: Array, block: int) -> tuple[Array, Array]:
+            here = _Place(rows, y, block)
+            return here.gradient, here.values
 
+        return self.updated(factor, gradients)
 
-def _over_blocks(
-    backend: Backend,
-    factor: Array,
-    blocks: Sequence[Block],
-    n_terms: int,
-    improve: Callable[[Array, int], tuple[Array, list[Array]]],
-) -> Updated:
-    """Apply an improvement to all blocks and sum the values of the terms."""
-    xp = backend.xp
-    factor = xp.asarray(factor, copy=True)
+    def solved(
+        self, factor: Array, *, tol: float, max_iter: int, foresee: float = 0.0
+    ) -> Updated:
+        """Bring every row to its optimum with Newton steps.
 
-    def one(number: int) -> list[float]:
-        at = blocks[number].at
-        y, values = improve(xp.take(factor, at, axis=0), number)
-        factor[at] = y  # no two blocks share a row
-        return [float(xp.sum(value, dtype=xp.float64)) for value in values]
+        Parameters
+        ----------
+        factor : array of shape (rows, dim)
+            The factor.
+        tol : float
+            A row is done when a step moves it by at most this share of its length.
+        max_iter : int
+            Most steps.
+        foresee : float, default 0.0
+            Steps shrink at a steady rate near the optimum, so a row is also done if, at
+            the rate of the last two, its next step would be at most this share of
+            `tol`. This spares a pass over all pairs.
 
-    processes = backend.processes
-    own = processes.own_blocks(len(blocks))
-    totals = np.zeros((len(blocks), n_terms))
-    all_found = backend.map_blocks(lambda i: one(own[i]), len(own))
-    for number, found in zip(own, all_found, strict=True):
-        totals[number] = found
-    none = np.empty(0, dtype=np.int64)
-    own_rows = np.concatenate([none, *(blocks[number].rows for number in own)])
-    factor = processes.exchange_rows(factor, own_rows)
-    return Updated(factor, processes.sum_over(totals).sum(axis=0))
+        Returns
+        -------
+        factor : array of shape (rows, dim)
+            The new factor.
+        values : array of shape (terms,)
+            The value of each term there, summed over rows.
+        """
+        xp = self.backend.xp
+        tiny = np.finfo(self.backend.dtype).tiny
+
+        def relative_lengths(before: Array, after: Array) -> Array:
+            length = xp.sqrt(xp.sum((after - before) ** 2, axis=1))
+            return length / (xp.sqrt(xp.sum(after**2, axis=1)) + tiny**0.5)
+
+        def until_converged(rows: Rows, y: Array, block: int) -> tuple[Array, Array]:
+            moved, values = _step(rows, y, block, Curvature.PROBED)
+            lengths = relative_lengths(y, moved)
+            going = xp.nonzero(lengths > tol)[0]
+            y, lengths = moved, lengths[going]
+            for _ in range(max_iter - 1):
+                if not going.shape[0]:
+                    break
+                before = y[going]
+                moved, renewed = _step(rows, before, block, Curvature.PROBED, going)
+                y[going], values[:, going] = moved, renewed
+                last, lengths = lengths, relative_lengths(before, moved)
+                following = lengths * xp.clip(lengths / last, max=1.0)
+                goes_on = xp.nonzero((lengths > tol) & (following > foresee * tol))[0]
+                going, lengths = going[goes_on], lengths[goes_on]
+            return y, values
+
+        return self.updated(factor, until_converged)
 
 
 def _step(
-    backend: Backend,
+    rows: Rows,
     y: Array,
-    views: Sequence[View],
-    ridge: float,
     block: int,
-    curvature: Curvature,
+    curvature: Curvature = Curvature.MATCHED,
     chosen: Array | None = None,
-) -> tuple[Array, list[Array]]:
+) -> tuple[Array, Array]:
     """One step of a block, or of chosen rows: new rows and values of the terms."""
-    xp = backend.xp
-    here = _Place.of(backend, y, views, ridge, block, chosen)
-    is_newton = curvature is Curvature.PROBED
-    direction = _direction(backend, here, ridge, curvature)
+    xp, is_newton = rows.backend.xp, curvature is Curvature.PROBED
+    here = _Place(rows, y, block, chosen)
+    direction = _direction(here, curvature)
     slope = xp.sum(here.gradient * direction, axis=1)
-    best = _search(backend, here, direction, slope, ridge, check_all=not is_newton)
+    noise = rows.backend.noise * xp.abs(here.total)
+    # A gain below rounding says nothing about the length of a Newton step: such rows
+    # take the whole step, and keep their value. That spares a pass over all pairs near
+    # the end of a solve.
+    can_tell = slope < -noise
+    checked = xp.nonzero(can_tell)[0] if is_newton else slice(None)
+    best = _search(here, direction, slope, can_tell, checked)
     better = best.total < here.total
-    if is_newton:  # gains are below rounding: trust the gradient
-        better = better | (slope >= -here.noise)
-    values = [
-        xp.where(better, new, old)
-        for new, old in zip(best.values, here.values, strict=True)
-    ]
-    return xp.where(better[:, None], best.rows, y), values
+    if is_newton:
+        better = better | (slope >= -noise)
+    moved = xp.where(better[:, None], best.rows, y)
+    return moved, xp.where(better, best.values, here.values)
 
 
-@dataclass(frozen=True)
+def rows_of(blocks: Sequence[Block], own: Sequence[int]) -> npt.NDArray[np.int64]:
+    """Positions of the rows of some blocks.
+
+    Parameters
+    ----------
+    blocks : sequence of Block
+        All blocks.
+    own : sequence of int
+        Numbers of those to take.
+
+    Returns
+    -------
+    array of int
+        Their rows, block by block.
+    """
+    none = np.empty(0, dtype=np.int64)
+    return np.concatenate([none, *(blocks[number].rows for number in own)])
+
+
 class _Place:
     """Rows before a step: every term, its value, and the objective of each row."""
 
-    y: Array  # (r, d)
-    terms: list[Local]
-    values: list[Array]  # (r,) each
-    total: Array  # (r,)
-    gradient: Array  # (r, d)
-    noise: Array  # (r,): rounding error of the total
+    def __init__(
+        self, problem: Rows, y: Array, block: int, chosen: Array | None = None
+    ) -> None:
+        xp = problem.backend.xp
+        self.problem, self.y = problem, y
+        self.terms = [view.local(block, y, chosen) for view in problem.views]
+        self.values = xp.stack([term.value for term in self.terms])  # (terms, r)
+        self.total = self.total_at(y, self.values)  # (r,)
+        pulls = (term.gradient for term in self.terms)
+        self.gradient = sum(pulls, problem.ridge * y)  # (r, d)
 
-    @classmethod
-    def of(
-        cls,
-        backend: Backend,
-        y: Array,
-        views: Sequence[View],
-        ridge: float,
-        block: int,
-        chosen: Array | None,
-    ) -> _Place:
-        """Evaluate all terms at a block of rows, or at chosen rows of it."""
-        xp = backend.xp
-        terms = [view.local(block, y, chosen) for view in views]
-        values = [term.value for term in terms]
-        total = sum(values, 0.5 * ridge * xp.sum(y * y, axis=1))
-        gradient = sum((term.gradient for term in terms), ridge * y)
-        return cls(y, terms, values, total, gradient, backend.noise * xp.abs(total))
-
-    def moved(self, direction: Array) -> _Trial:
-        """The rows after the whole step, with the values from before it."""
-        values = [value + 0 for value in self.values]  # copies, which may be changed
-        return _Trial(self.y + direction, self.total + 0, values)
+    def total_at(self, rows: Array, values: Array) -> Array:
+        """The objective of rows where the terms have these values."""
+        xp = self.problem.backend.xp
+        squares = 0.5 * self.problem.ridge * xp.sum(rows * rows, axis=1)
+        return xp.sum(values, axis=0) + squares
 
 
-def _direction(
-    backend: Backend, here: _Place, ridge: float, curvature: Curvature
-) -> Array:
+def _direction(here: _Place, curvature: Curvature) -> Array:
     """Solve H δ = −gradient approximately for all rows."""
+    backend, ridge = here.problem.backend, here.problem.ridge
+    xp, dim = backend.xp, here.y.shape[1]
 
     def product(z: Array) -> Array:
         return sum((term.product(z, curvature) for term in here.terms), ridge * z)
 
     # Rows share most of their curvature, so one inverse serves all rows of a block.
-    xp, dim = backend.xp, here.y.shape[1]
     ridges = ridge * xp.eye(dim, dtype=here.y.dtype, device=here.y.device)
     mean = sum((term.mean_curvature() for term in here.terms), ridges)
     inverse = xp.linalg.inv(mean)
@@ -307,78 +322,60 @@ def _direction(
 
 @dataclass
 class _Trial:
-    """Rows after a step, the objective of each row, and the part of each term."""
+    """Rows after a step, the value of each term, and the objective of each row."""
 
     rows: Array  # (r, d)
+    values: Array  # (terms, r)
     total: Array  # (r,)
-    values: list[Array]  # (r,) each
 
-    def put(self, at: Array, other: _Trial) -> None:
-        """Replace the rows at these positions by those of another trial."""
-        self.rows[at] = other.rows
-        self.total[at] = other.total
-        for values, renewed in zip(self.values, other.values, strict=True):
-            values[at] = renewed
-
-    def take(self, at: Array) -> _Trial:
-        """Some of the rows."""
-        values = [value[at] for value in self.values]
-        return _Trial(self.rows[at], self.total[at], values)
+    def put(self, at: Array | slice, other: _Trial, kept: Array | slice) -> None:
+        """Replace the rows at these positions by some of another trial."""
+        self.rows[at] = other.rows[kept]
+        self.values[:, at] = other.values[:, kept]
+        self.total[at] = other.total[kept]
 
 
 def _search(
-    backend: Backend,
     here: _Place,
     direction: Array,
     slope: Array,
-    ridge: float,
-    *,
-    check_all: bool,
+    can_tell: Array,
+    checked: Array | slice,
 ) -> _Trial:
     """Try the whole step. Rows that gain too little try the vertex of a parabola.
 
-    A row that gains nothing there halves the step until it does.
-
-    A gain that is smaller than rounding errors says nothing about the length of the
-    step. Without `check_all`, such rows take the whole step and keep their value, which
-    spares a pass over all pairs near the end of a solve.
+    A row that gains nothing there halves the step until it does. Rows that are not
+    checked take the whole step.
     """
-    xp = backend.xp
-    everyone = slice(None)
-    if not check_all:
-        checked = xp.nonzero(slope < -here.noise)[0]
-        if not checked.shape[0]:
-            return here.moved(direction)
+    xp = here.problem.backend.xp
+    whole = _Trial(here.y + direction, here.values + 0, here.total + 0)
+    if not slope[checked].shape[0]:
+        return whole
     lines = [term.along(direction) for term in here.terms]
 
-    def trial(step: Array, chosen: Array | slice) -> _Trial:
-        rows = here.y[chosen] + step[:, None] * direction[chosen]
-        values = [line.value(step, chosen) for line in lines]
-        return _Trial(
-            rows, sum(values, 0.5 * ridge * xp.sum(rows * rows, axis=1)), values
-        )
+    def trial(step: Array, at: Array | slice) -> _Trial:
+        rows = here.y[at] + step[:, None] * direction[at]
+        values = xp.stack([line.value(step, at) for line in lines])
+        return _Trial(rows, values, here.total_at(rows, values))
 
-    if check_all or checked.shape[0] == slope.shape[0]:
-        whole = trial(xp.ones_like(slope), everyone)
-    else:
-        whole = here.moved(direction)
-        whole.put(checked, trial(xp.ones_like(slope[checked]), checked))
+    if slope[checked].shape[0] == slope.shape[0]:
+        checked = slice(None)  # nothing to gather
+    everyone = slice(None)
+    whole.put(checked, trial(xp.ones_like(slope[checked]), checked), everyone)
     # The parabola through both values and the slope has its lowest point at `vertex`,
     # which is 1 where the quadratic model holds.
     bend = xp.maximum(whole.total - here.total - slope, -slope / 8)  # vertex ≤ 4
-    vertex = -slope / (2 * bend + np.finfo(backend.dtype).tiny)
-    vertex = xp.clip(vertex, min=0.05)
-    is_off = (xp.abs(vertex - 1) > MODEL_HOLDS) & (slope < -here.noise)
-    chosen = xp.nonzero(is_off)[0]
-    step = vertex
+    tiny = np.finfo(here.problem.backend.dtype).tiny
+    step = xp.clip(-slope / (2 * bend + tiny), min=0.05)
+    at = xp.nonzero((xp.abs(step - 1) > MODEL_HOLDS) & can_tell)[0]
     for _ in range(1 + HALVINGS):
-        if not chosen.shape[0]:
+        if not at.shape[0]:
             break
-        shorter = trial(step[chosen], chosen)
-        better = shorter.total < whole.total[chosen]
-        whole.put(chosen[better], shorter.take(better))
+        shorter = trial(step[at], at)
+        better = shorter.total < whole.total[at]
+        whole.put(at[better], shorter, better)
         step = 0.5 * step
-        chosen = chosen[whole.total[chosen] >= here.total[chosen]]
+        at = at[whole.total[at] >= here.total[at]]
     return whole
 
 

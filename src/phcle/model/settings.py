@@ -1,28 +1,16 @@
-"""What a fit may choose by itself, and the problem that it then poses."""
+"""What a fit may choose by itself, and how it was found."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
-from phcle.contexts.alignment import Aligned
-from phcle.contexts.base.context import Context
-from phcle.contexts.terms import Penalties
 from phcle.errors import some
-from phcle.files.json_toml import of_types
-from phcle.model.problem import Problem, pose
+from phcle.files.text import of_types
 
 NOISE = 1.6
 """Shrinkage of a table that no setting predicts: its factor becomes zero."""
-
-WIDEST = 200
-"""Longest vectors that are chosen without being asked for. Up to the rank of the
-tables, longer vectors predict better; time grows with the length."""
-
-LONG_UP_TO = 20_000
-"""Above this many labels, vectors longer than the default are not chosen: they would
-make fits that take minutes twice as long."""
 
 
 @dataclass(frozen=True)
@@ -94,9 +82,6 @@ class Chosen:
         With weights="auto": the share of its weight that each context keeps.
     weighing : tuple of str
         Why, in words, one sentence for each context.
-    changed : float or None
-        Share of the cells that changed since the settings were chosen, if they are
-        taken from an earlier embedding; None if this fit chose them.
     """
 
     setting: Setting
@@ -104,7 +89,6 @@ class Chosen:
     reason: str = ""
     shares: Mapping[str, float] = field(default_factory=dict)
     weighing: tuple[str, ...] = ()
-    changed: float | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -148,107 +132,9 @@ class Chosen:
         Chosen
             The choice.
         """
-        trials = [
+        trials = (
             of_types(Trial, {**trial, "setting": of_types(Setting, trial["setting"])})
             for trial in stored["trials"]
-        ]
-        own = {
-            "setting": of_types(Setting, stored["setting"]),
-            "trials": tuple(trials),
-            "weighing": tuple(stored["weighing"]),
-            "changed": stored.get("changed"),
-        }
-        return of_types(cls, {**stored, **own})
-
-
-def longest_useful(aligned: Aligned, roles: Mapping[str, str]) -> int:
-    """Return the length of vectors that suits the contexts.
-
-    Parameters
-    ----------
-    aligned : Aligned
-        Contexts and labels.
-    roles : mapping from str to str
-        Roles of contexts whose role is open.
-
-    Returns
-    -------
-    int
-        As many dimensions as the columns of tables and counts can fill, within limits
-        of time; counts fill no more than the default. A family fills none by itself.
-    """
-    width = 0
-    for context in in_roles(aligned.contexts, roles):
-        if context.relatives() is None:
-            width += len(context.columns)
-        elif context in context.parts():  # it is counted
-            width += min(Setting.dim, len(context.columns))
-    n = len(aligned.labels)
-    widest = min(WIDEST, max(Setting.dim, n // 5)) if n <= LONG_UP_TO else Setting.dim
-    return max(1, min(width, widest))
-
-
-def pose_setting(
-    aligned: Aligned, setting: Setting, penalties: Penalties
-) -> tuple[Problem, Setting]:
-    """Pose the problem of a fit with a setting.
-
-    Parameters
-    ----------
-    aligned : Aligned
-        Contexts and labels.
-    setting : Setting
-        Roles, shrinkage and dimension.
-    penalties : Penalties
-        The λ's and k.
-
-    Returns
-    -------
-    problem : Problem
-        The problem.
-    setting : Setting
-        The same setting, but a family that would leave labels without a vector of their
-        own has become both a family and counts.
-    """
-    problem = _posed(aligned, setting, penalties)
-    lost = {
-        context.given_name: "both"
-        for context in problem.contexts
-        if context.uninformed_error(problem.labels) is not None
-        and setting.roles.get(context.given_name) == "family"
-    }
-    if lost:
-        setting = replace(setting, roles={**setting.roles, **lost})
-        problem = _posed(aligned, setting, penalties)
-    for context in problem.contexts:
-        error = context.uninformed_error(problem.labels)
-        if error is not None:
-            raise error
-    return problem, setting
-
-
-def _posed(aligned: Aligned, setting: Setting, penalties: Penalties) -> Problem:
-    placed = in_roles(aligned.contexts, setting.roles)
-    problem = pose(replace(aligned, contexts=placed), penalties, setting.dim)
-    shrunk = [c.shrunk(setting.shrinkage.get(c.name)) for c in problem.contexts]
-    return replace(problem, contexts=tuple(shrunk))
-
-
-def in_roles(
-    contexts: Sequence[Context], roles: Mapping[str, str]
-) -> tuple[Context, ...]:
-    """Put contexts into the roles that a setting gives them.
-
-    Parameters
-    ----------
-    contexts : sequence of Context
-        All contexts.
-    roles : mapping from str to str
-        Role by name; contexts that are not named keep theirs.
-
-    Returns
-    -------
-    tuple of Context
-        The contexts in their roles.
-    """
-    return tuple(c.in_role(roles[c.name]) if c.name in roles else c for c in contexts)
+        )
+        own = {"setting": of_types(Setting, stored["setting"]), "trials": tuple(trials)}
+        return of_types(cls, {**stored, **own, "weighing": tuple(stored["weighing"])})

@@ -1,7 +1,7 @@
 """Where the factors start.
 
 "spectral" is one joint SVD of the targets of all contexts, side by side: each context
-defines what W times its factor should be (`FittedContext.start_target`). "ones" is the
+defines what W times its factor should be (`Context.start_target`). "ones" is the
 paper's start, for comparison only: every dimension always gets the same gradient, so W
 keeps rank one. It is solved as a one-dimensional problem, because rounding would
 otherwise make the dimensions differ.
@@ -9,19 +9,19 @@ otherwise make the dimensions differ.
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from phcle.arrays import Floats
+from phcle.arrays import AnyFloats, Floats
 from phcle.backends.protocol import Array, Backend, choose_backend
+from phcle.contexts.labels import hash_names
 from phcle.errors import PhcleWarning
-from phcle.model.keyed_normals import draw_on_device
-from phcle.model.problem import Problem
+from phcle.model.problem import Problem, Weights
 
 NOISE = 0.01
 """Size of the seeded noise at the start. Without noise, dimensions where W and a factor
@@ -38,37 +38,30 @@ CONVERTED_AT_ONCE = 1 << 20
 """Rows converted to double precision at once."""
 
 LARGE = 2_000
-"""From this many labels on, a GPU makes the start, with other noise. Below, NumPy takes
-less than a tenth of a second, and a fit is nearly the same on every back end."""
+"""From this many labels on, a GPU makes the start. Below, NumPy takes less than a tenth
+of a second, and a fit is nearly the same on every back end."""
 
 AT_ONCE = 1024
-"""Rows drawn at once, so that they fit into the cache."""
+"""Rows drawn at once on the host, so that they fit into the cache."""
 
+HASHED_AT_ONCE = 1 << 26
+"""Numbers drawn at once on a GPU: a few arrays of 512 MB."""
 
-@dataclass(frozen=True)
-class Factors:
-    """W and the factor of each context, as NumPy arrays or on a GPU.
+MULTIPLIERS = (-0x40A7B892E31B1A47, -0x6B2FB644ECCEEE15)
+"""Constants of SplitMix64's last step, as signed numbers."""
 
-    Attributes
-    ----------
-    W : array of shape (labels, dim)
-        Label vectors.
-    of_contexts : tuple of arrays
-        The factor of each context, in the order of the problem.
-    """
-
-    W: Array
-    of_contexts: tuple[Array, ...]
+STEP = -0x61C8864680B583EB
+"""What SplitMix64 adds to its state: 2⁶⁴ over the golden ratio, as a signed number."""
 
 
 def start_factors(
     problem: Problem,
-    weights: Mapping[str, float],
+    weights: Weights,
     init: str,
     rng: np.random.Generator,
     *,
     backend: Backend | None = None,
-) -> Factors:
+) -> list[Array]:
     """Make the factors that a fit starts from; the same seed gives the same numbers.
 
     Parameters
@@ -87,8 +80,8 @@ def start_factors(
 
     Returns
     -------
-    Factors
-        The start. With "ones" it has one dimension only.
+    list of arrays
+        W, then the factor of each context. With "ones" they have one dimension only.
     """
     if init == "ones":
         warnings.warn(
@@ -97,36 +90,19 @@ def start_factors(
             PhcleWarning,
             stacklevel=2,
         )
-        length = np.sqrt(problem.dim)
         rows = [problem.labels, *(context.columns for context in problem.contexts)]
-        parts = [np.full((len(names), 1), length) for names in rows]
-        return Factors(parts[0], tuple(parts[1:]))
+        return [np.full((len(names), 1), np.sqrt(problem.dim)) for names in rows]
     is_large = len(problem.labels) >= LARGE
-    if is_large and backend is not None and backend.is_accelerated:
-        device, seed = backend, int(rng.integers(2**62))
-        parts = draw_on_device(problem, problem.dim, seed, device)
-
-        def draw(width: int) -> Sequence[Array]:
-            return draw_on_device(problem, width, seed + 1, device)[1:]
-
-    else:
-        device = choose_backend("numpy", "cpu", "float64")
-        parts = draw_for_all(problem, problem.dim, rng)
-
-        def draw(width: int) -> Sequence[Array]:
-            return _draw_for_columns(problem, width, rng)
-
-    is_spectral = init == "spectral"
-    for part in parts:
-        part *= NOISE if is_spectral else problem.dim**-0.5
-    if is_spectral:
-        found = spectral(problem, weights, draw, device)
-        for part, own in zip(parts, found, strict=True):
-            part += own
-    return Factors(parts[0], tuple(parts[1:]))
+    if backend is None or not (is_large and backend.is_accelerated):
+        backend = choose_backend("numpy", "cpu", "float64")
+    noise = draw_rows(problem, problem.dim, rng, backend)
+    if init == "random":
+        return [part * problem.dim**-0.5 for part in noise]
+    found = spectral(problem, weights, rng, backend)
+    return [NOISE * part + own for part, own in zip(noise, found, strict=True)]
 
 
-def spread_ones(factor: npt.NDArray[Any], dim: int) -> npt.NDArray[Any]:
+def spread_ones(factor: AnyFloats, dim: int) -> AnyFloats:
     """Turn the one dimension of a fit from "ones" into `dim` equal dimensions.
 
     Parameters
@@ -144,22 +120,18 @@ def spread_ones(factor: npt.NDArray[Any], dim: int) -> npt.NDArray[Any]:
     return np.repeat(factor / np.sqrt(dim), dim, axis=1)
 
 
-def _in_name_order(
-    names: Sequence[str], width: int, rng: np.random.Generator
-) -> Floats:
-    """Normal numbers, one row per name, drawn in the order of the sorted names."""
-    drawn = np.empty((len(names), width))
-    order = np.argsort(np.array(names, dtype=object), kind="stable")
-    for start in range(0, len(names), AT_ONCE):
-        some = order[start : start + AT_ONCE]
-        drawn[some] = rng.standard_normal((len(some), width))
-    return drawn
-
-
-def draw_for_all(
-    problem: Problem, width: int, rng: np.random.Generator
-) -> list[Floats]:
+def draw_rows(
+    problem: Problem,
+    width: int,
+    rng: np.random.Generator,
+    backend: Backend,
+    *,
+    with_labels: bool = True,
+) -> list[Array]:
     """Draw normal numbers for all labels, then for the columns of every context.
+
+    The order of labels, columns and contexts does not matter. The host draws by sorted
+    names; a GPU, for which sorting would take longer than the rest, by hashes of them.
 
     Parameters
     ----------
@@ -168,38 +140,38 @@ def draw_for_all(
     width : int
         How many numbers for each.
     rng : numpy.random.Generator
-        Draws them by sorted names, so their order does not matter.
+        Source of the numbers, or of the seed of the hashes.
+    backend : Backend
+        Where to draw them.
+    with_labels : bool, default True
+        Whether labels get numbers, too.
 
     Returns
     -------
     list of arrays
         One of shape (labels, width), then one of shape (columns, width) each.
     """
-    return [
-        _in_name_order(problem.labels, width, rng),
-        *_draw_for_columns(problem, width, rng),
-    ]
-
-
-def _draw_for_columns(
-    problem: Problem, width: int, rng: np.random.Generator
-) -> list[Floats]:
-    """Normal numbers for the columns of every context, drawn by sorted names.
-
-    The order of contexts and columns does not matter.
-    """
-    drawn = {
-        context.name: _in_name_order(context.columns, width, rng)
-        for context in sorted(problem.contexts, key=lambda context: context.name)
-    }
-    return [drawn[name] for name in problem.names]
+    groups: dict[str, Sequence[str]] = {"": problem.labels} if with_labels else {}
+    groups |= {context.name: context.columns for context in problem.contexts}
+    if backend.is_accelerated:
+        seed = int(rng.integers(2**62))
+        keys = {name: int(hash_names([name])[0]) ^ seed for name in groups}
+        return [
+            hashed_rows(backend, hash_names(names), width, keys[name])
+            for name, names in groups.items()
+        ]
+    drawn = {}
+    for name, names in sorted(groups.items()):
+        drawn[name] = np.empty((len(names), width))
+        order = np.argsort(np.array(names, dtype=object), kind="stable")
+        for start in range(0, len(names), AT_ONCE):
+            some = order[start : start + AT_ONCE]
+            drawn[name][some] = rng.standard_normal((len(some), width))
+    return [drawn[name] for name in groups]
 
 
 def spectral(
-    problem: Problem,
-    weights: Mapping[str, float],
-    draw: Callable[[int], Sequence[Array]],
-    backend: Backend,
+    problem: Problem, weights: Weights, rng: np.random.Generator, backend: Backend
 ) -> list[Array]:
     """Compute the randomised SVD of all targets, split evenly between the factors.
 
@@ -211,8 +183,8 @@ def spectral(
         Labels and contexts.
     weights : mapping
         α and β by context.
-    draw : callable
-        Draws so many normal numbers for every column of every context.
+    rng : numpy.random.Generator
+        Source of random directions.
     backend : Backend
         Where to compute.
 
@@ -223,10 +195,10 @@ def spectral(
     """
     xp, lam = backend.xp, problem.penalties
     targets = [
-        context.start_target(
-            backend, context.term_weight(weights[context.name], lam), lam
+        context.start_target(backend, weight, lam)
+        for context, weight in zip(
+            problem.contexts, problem.term_weights(weights), strict=True
         )
-        for context in problem.contexts
     ]
     n_columns = sum(len(context.columns) for context in problem.contexts)
     rank = min(problem.dim, len(problem.labels), n_columns)
@@ -239,7 +211,7 @@ def spectral(
     def transposed(W: Array) -> list[Array]:
         return [t.weight * t.transposed(W) for t in targets]
 
-    basis = product([backend.asarray(part) for part in draw(width)])
+    basis = product(draw_rows(problem, width, rng, backend, with_labels=False))
     for _ in range(POWERS):
         (basis,) = _orthonormal(backend, [basis])
         basis = product(_orthonormal(backend, transposed(basis)))
@@ -255,30 +227,32 @@ def spectral(
     # The sign of a singular vector is arbitrary: make its largest entry positive, so
     # that the order of labels and columns does not matter.
     right = [xp.matmul(part, backend.asarray(turn * shrink)) for part in across]
-    sign = _signs(backend, right)
-    found = [xp.matmul(basis, backend.asarray(turn * root * sign))]
+    highest, lowest = (
+        np.array([backend.to_numpy(side(x, axis=0)) for x in right])
+        for side in (xp.max, xp.min)
+    )
+    sign = np.where(highest.max(axis=0) >= -lowest.min(axis=0), 1.0, -1.0)
+    pad = ((0, 0), (0, problem.dim - rank))  # dimensions beyond the rank are zero
+
+    def widened(factor: Array, change: Floats) -> Array:
+        return xp.matmul(factor, backend.asarray(np.pad(change, pad)))
+
+    found = [widened(basis, turn * root * sign)]
     for target, part in zip(targets, right, strict=True):
         share = 1 / target.weight if target.weight else 0.0
-        found.append(part * backend.asarray(sign * share))
-    return [_widened(backend, part, problem.dim) for part in found]
+        found.append(widened(part, np.diag(sign * share)))
+    return found
 
 
-def _in_parts(rows: Array, function: Callable[[Array], Array]) -> Array:
-    """Sum a function over parts of the rows, which bounds the memory."""
-    size = CONVERTED_AT_ONCE
-    starts = range(0, max(1, rows.shape[0]), size)
-    return sum(function(rows[start : start + size]) for start in starts)
-
-
-def _gram(backend: Backend, parts: Sequence[Array]) -> np.ndarray:
+def _gram(backend: Backend, parts: Sequence[Array]) -> Floats:
     """Gram matrix of stacked rows, in double precision."""
-    xp = backend.xp
-
-    def gram(rows: Array) -> Array:
-        precise = xp.astype(rows, xp.float64)
-        return xp.matmul(precise.T, precise)
-
-    return np.asarray(sum(backend.to_numpy(_in_parts(part, gram)) for part in parts))
+    xp, total = backend.xp, 0.0
+    for part in parts:
+        for start in range(0, len(part), CONVERTED_AT_ONCE):  # bounds the memory
+            rows = part[start : start + CONVERTED_AT_ONCE]
+            precise = xp.astype(rows, xp.float64)
+            total = total + xp.matmul(precise.T, precise)
+    return np.asarray(backend.to_numpy(total))
 
 
 def _orthonormal(backend: Backend, parts: list[Array]) -> list[Array]:
@@ -296,19 +270,56 @@ def _orthonormal(backend: Backend, parts: list[Array]) -> list[Array]:
     return parts
 
 
-def _signs(backend: Backend, parts: Sequence[Array]) -> np.ndarray:
-    """The sign of the entry of each column that is largest in absolute value."""
+def hashed_rows(
+    backend: Backend, keys: npt.NDArray[np.uint64], width: int, seed: int
+) -> Array:
+    """Draw normal numbers that are hashes of a row's key, their position and the seed.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to draw.
+    keys : array of shape (rows,)
+        Keys in 64 bits.
+    width : int
+        Numbers in a row.
+    seed : int
+        Other seeds give other numbers.
+
+    Returns
+    -------
+    array of shape (rows, width)
+        On the device.
+    """
     xp = backend.xp
-    highest = np.max([backend.to_numpy(xp.max(x, axis=0)) for x in parts], axis=0)
-    lowest = np.min([backend.to_numpy(xp.min(x, axis=0)) for x in parts], axis=0)
-    return np.where(highest >= -lowest, 1.0, -1.0)
+    like = backend.asarray(np.zeros(1))
+    drawn = xp.empty((len(keys), width), dtype=like.dtype, device=like.device)
+    # Two normal numbers come from one hash, so there are half as many.
+    half = -(-width // 2)
+    steps = backend.indices(np.arange(1, half + 1)) * STEP
+    salt = int(_mixed(_signed(np.array([seed % 2**64], dtype=np.uint64)))[0])
+    height = max(1, HASHED_AT_ONCE // max(1, half))
+    for start in range(0, len(keys), height):
+        own = backend.indices(_signed(keys[start : start + height]))
+        hashed = _mixed(_mixed(own ^ salt)[:, None] + steps)
+        # 53 and 24 bits would overlap in 64; single precision needs 24 each.
+        first = xp.astype((hashed >> 40) & 0xFFFFFF, like.dtype)
+        second = xp.astype((hashed >> 8) & 0xFFFFFF, like.dtype)
+        length = xp.sqrt(-2.0 * xp.log((first + 0.5) / 2**24))
+        angle = (2 * math.pi / 2**24) * second
+        rows = slice(start, start + height)
+        drawn[rows, :half] = length * xp.cos(angle)
+        drawn[rows, half:] = (length * xp.sin(angle))[:, : width - half]
+    return drawn
 
 
-def _widened(backend: Backend, factor: Array, dim: int) -> Array:
-    """Append zero dimensions if the rank is smaller than `dim`."""
-    xp = backend.xp
-    shape = (factor.shape[0], dim - factor.shape[1])
-    if not shape[1]:
-        return factor
-    zeros = xp.zeros(shape, dtype=factor.dtype, device=factor.device)
-    return xp.concat([factor, zeros], axis=1)
+def _signed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    """The same bits as signed numbers, which all array libraries multiply."""
+    return np.ascontiguousarray(values, np.uint64).view(np.int64)
+
+
+def _mixed(x: Any) -> Any:
+    """SplitMix64's last step: every bit of the result depends on every bit of x."""
+    for shift, factor in zip((30, 27), MULTIPLIERS, strict=True):
+        x = (x ^ ((x >> shift) & (2 ** (64 - shift) - 1))) * factor
+    return x ^ ((x >> 31) & (2**33 - 1))

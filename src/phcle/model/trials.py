@@ -1,29 +1,27 @@
-"""Short fits that predict hidden cells, each with another setting.
+"""Short fits that predict hidden cells, each with another setting or without a context.
 
-`Trials` hides some known cells of the readable tables once. Every trial predicts the
-same cells, so their skills can be compared. `choosing` and `useful_weights` decide by
-them, and `context_help` reports them.
+Some known cells of the readable tables are hidden once, so that the skills of all
+trials can be compared. `choose` decides by them, and `help` reports them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import cast
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 import numpy as np
 
 from phcle.arrays import Floats
-from phcle.backends.protocol import Backend
+from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import Aligned, observed_among
-from phcle.contexts.base.context import Context
-from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.labels import some_names
+from phcle.contexts.protocol import Context
 from phcle.contexts.terms import Penalties
+from phcle.contexts.values import DescriptiveContext
 from phcle.model.folds import HiddenCells, cold_fit, hide_cells
 from phcle.model.problem import DeviceProblem, Problem
-from phcle.model.settings import NOISE, Setting, Trial, in_roles, longest_useful
+from phcle.model.settings import Setting
 
 SHARE = 0.1
 """Share of the known cells that is hidden. The rest must suffice to learn from."""
@@ -35,215 +33,84 @@ MOST_CELLS = 3_000_000
 """Most cells of a table that are looked at when some are drawn: 24 MB."""
 
 FEWEST_CELLS = 50
-"""Fewest hidden cells to choose by. With fewer, chance would choose."""
+"""Fewest hidden cells to judge by. With fewer, chance would choose."""
 
 SWEEPS = 4
 """Sweeps of a trial. Every trial begins anew: one that began where another ended would
 remember what that one made of the cells. Further sweeps seldom change their order."""
-
-SHORTEST = 50
-"""Least length of vectors in trials with counts, so that these are not at a
-disadvantage beside families, which need no length of their own."""
-
-GAIN = 0.001
-"""A change must raise the sum of the tables' skills by this much to be kept. Less is
-within chance."""
-
-FIRST_SHRINKAGE = 0.4
-"""Shrinkage of the first trials."""
 
 PREDICTED, CHANCE = 0.01, 6.0
 """A table counts as noise if its skill is below 0.01, or below 6 over the number of its
 hidden cells: the best of several trials has that much by chance."""
 
 
-def _in_fit(context: Context, labels: Sequence[str]) -> FittedContext:
-    return context.in_fit(labels)
-
-
-@dataclass(frozen=True)
-class Question:
-    """What a fit asks `choose` for.
+@dataclass
+class Trials:
+    """Trials on the same hidden cells.
 
     Attributes
     ----------
     aligned : Aligned
         Contexts and labels.
-    given : Setting
-        What the user set, and defaults elsewhere.
-    is_open : frozenset of str
-        Fields of `Setting` that the user left open.
-    penalties : callable
-        Makes the penalties of a setting.
+    penalties : Penalties
+        The λ's and k.
     weigh : callable
         Makes the weights of a problem.
-    backend : callable
-        Makes the back end of a problem.
-    seed : int
-        Seed of hidden cells and of the start.
-    in_fit : callable
-        Arranges a context by labels; an embedding arranges what it stores.
+    options : mapping from str to object
+        Options of the fit: where to compute, and the seed.
+    labels : tuple of str
+        Labels of the trials.
+    hidden : dict from str to HiddenCells
+        Hidden cells by table.
+    tables : dict from str to Context
+        Tables without their hidden cells.
     """
 
     aligned: Aligned
-    given: Setting
-    is_open: frozenset[str]
-    penalties: Callable[[Setting], Penalties]
+    penalties: Penalties
     weigh: Callable[[Problem], Mapping[str, float]]
-    backend: Callable[[Problem], Backend]
-    seed: int
-    in_fit: Callable[[Context, Sequence[str]], FittedContext] = field(
-        default_factory=lambda: _in_fit
-    )
+    options: Mapping[str, Any]
+    labels: tuple[str, ...] = ()
+    hidden: dict[str, HiddenCells] = field(default_factory=dict)
+    tables: dict[str, Context] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        rng = np.random.default_rng(self.options["random_state"])
+        self.labels = _some_labels(self.aligned, rng)
+        for context in self.aligned.contexts:
+            if context.relatives() is not None:
+                continue
+            table = context.in_fit(self.labels)
+            if table.can_be_completed:
+                own = cast(DescriptiveContext, table)
+                table, cells = hide_cells(own, self.labels, SHARE, MOST_CELLS, rng)
+                if len(cells.rows):
+                    self.hidden[context.name] = cells
+            self.tables[context.name] = table
 
-def open_roles(contexts: Sequence[Context]) -> tuple[list[str], list[str]]:
-    """Name the hierarchies, and the graphs, whose role is open.
+    @property
+    def nothing_to_judge_by(self) -> str:
+        """Why nothing can be measured: how few cells are hidden; else an empty text."""
+        n_hidden = sum(len(cells.rows) for cells in self.hidden.values())
+        if n_hidden >= FEWEST_CELLS:
+            return ""
+        found = f"only {n_hidden} cells" if n_hidden else "no cell"
+        return f"{found} of readable tables could be hidden"
 
-    Parameters
-    ----------
-    contexts : sequence of Context
-        All contexts.
-
-    Returns
-    -------
-    tuple of two lists of str
-        Hierarchies and graphs.
-    """
-    hierarchies: list[str] = []
-    graphs: list[str] = []
-    for context in contexts:
-        if context.role_is_open:
-            found = graphs if context.hierarchy is None else hierarchies
-            found.append(context.name)
-    return hierarchies, graphs
-
-
-class Trials:
-    """Trials on the same hidden cells.
-
-    Parameters
-    ----------
-    question : Question
-        Contexts and options.
-    on_trial : callable, optional
-        Called after each trial.
-    """
-
-    def __init__(
+    def errors(
         self,
-        question: Question,
-        on_trial: Callable[[Trial], None] = lambda trial: None,
-    ) -> None:
-        self.question, self.on_trial = question, on_trial
-        self.rng = np.random.default_rng(question.seed)
-        self.labels = _some_labels(question.aligned, self.rng)
-        self.hidden: dict[str, HiddenCells] = {}
-        self.tables: dict[str, FittedContext] = {}
-        for context in question.aligned.contexts:
-            if context.relatives() is None:
-                table = question.in_fit(context, self.labels)
-                if table.can_be_completed:
-                    table, cells = hide_cells(
-                        cast(PredictingContext, table),
-                        self.labels,
-                        SHARE,
-                        MOST_CELLS,
-                        self.rng,
-                    )
-                    if len(cells.rows):
-                        self.hidden[context.name] = cells
-                self.tables[context.name] = table
-        self.done: list[Trial] = []
-
-    @property
-    def n_hidden(self) -> int:
-        """Number of hidden cells."""
-        return sum(len(cells.rows) for cells in self.hidden.values())
-
-    @property
-    def best(self) -> Trial:
-        """The last change that was kept."""
-        return next(trial for trial in reversed(self.done) if trial.kept)
-
-    def first_setting(self) -> Setting:
-        """Return the setting to try first: counts, as in the paper.
-
-        Returns
-        -------
-        Setting
-            The setting.
-        """
-        setting = self.in_roles(self.question.given, {})
-        if "shrinkage" in self.question.is_open:
-            sizes = dict.fromkeys(self.hidden, FIRST_SHRINKAGE)
-            setting = replace(setting, shrinkage=sizes)
-        return setting
-
-    def in_roles(self, setting: Setting, roles: Mapping[str, str]) -> Setting:
-        """Change the roles of a setting, and the length of vectors that suits them.
-
-        Parameters
-        ----------
-        setting : Setting
-            A setting.
-        roles : mapping from str to str
-            Roles by context.
-
-        Returns
-        -------
-        Setting
-            The setting with these roles.
-        """
-        setting = replace(setting, roles=dict(roles))
-        if "dim" not in self.question.is_open:
-            return setting
-        aligned = self.question.aligned
-        hierarchies, graphs = open_roles(aligned.contexts)
-        families = dict.fromkeys((*hierarchies, *graphs), "family")
-        dim = longest_useful(aligned, families)
-        if any(
-            context.relatives() is not None and context in context.parts()
-            for context in in_roles(aligned.contexts, roles)
-        ):
-            dim = max(dim, SHORTEST)
-        return replace(setting, dim=dim)
-
-    def problem(
-        self, setting: Setting, without: Collection[str] = frozenset()
-    ) -> Problem:
-        """Pose the problem of a setting, without the hidden cells and some contexts.
-
-        Parameters
-        ----------
-        setting : Setting
-            The setting.
-        without : collection of str
-            Names of contexts to leave out.
-
-        Returns
-        -------
-        Problem
-            The problem of a trial.
-        """
-        contexts = [
-            self.tables[part.name].shrunk(setting.shrinkage.get(part.name))
-            if part.name in self.tables
-            else part.in_fit(self.labels)
-            for context in in_roles(self.question.aligned.contexts, setting.roles)
-            for part in context.parts()
-        ]
-        contexts = [each for each in contexts if each.given_name not in without]
-        penalties = self.question.penalties(setting)
-        return Problem((), (), penalties, setting.dim).over(self.labels, contexts)
-
-    def errors(self, problem: Problem, n_sweeps: int = SWEEPS) -> dict[str, Floats]:
+        setting: Setting,
+        without: Collection[str] = frozenset(),
+        n_sweeps: int = SWEEPS,
+    ) -> dict[str, Floats]:
         """Compute how far a short fit is from the hidden cells.
 
         Parameters
         ----------
-        problem : Problem
-            What to fit.
+        setting : Setting
+            The setting of the fit.
+        without : collection of str
+            Names of contexts to leave out.
         n_sweeps : int
             Sweeps of the fit.
 
@@ -252,10 +119,19 @@ class Trials:
         dict
             Squared errors of the hidden cells, by table.
         """
-        backend = self.question.backend(problem)
-        weights = dict(self.question.weigh(problem))
-        device = DeviceProblem(backend, problem)
-        state = cold_fit(device, weights, self.question.seed, n_sweeps)
+        contexts = [
+            self.tables[part.name].changed(shrinkage=setting.shrinkage.get(part.name))
+            if part.name in self.tables
+            else part.in_fit(self.labels)
+            for context in in_roles(self.aligned.contexts, setting.roles)
+            for part in context.parts()
+        ]
+        contexts = [each for each in contexts if each.given_name not in without]
+        blank = Problem((), (), self.penalties, setting.dim)
+        problem = blank.over(self.labels, contexts)
+        device = DeviceProblem(backend_of(self.options, problem), problem)
+        seed = self.options["random_state"]
+        state = cold_fit(device, dict(self.weigh(problem)), seed, n_sweeps)
         W, *factors = device.to_numpy([state.W, *state.factors])
         return {
             name: self.hidden[name].errors(W, factor)
@@ -263,25 +139,20 @@ class Trials:
             if name in self.hidden
         }
 
-    def compare(self, change: str, setting: Setting) -> None:
-        """Try a change of the best setting, and keep it if it predicts better.
+    def skills(self, errors: Mapping[str, Floats]) -> dict[str, float]:
+        """Compute the skill on the hidden cells of every table.
 
         Parameters
         ----------
-        change : str
-            What it changes, in words.
-        setting : Setting
-            The whole setting.
+        errors : mapping
+            What `errors` returned.
+
+        Returns
+        -------
+        dict
+            Skill by table: 1 is perfect, 0 is as good as the means.
         """
-        errors = self.errors(self.problem(setting))
-        skills = {name: self.hidden[name].skill(x) for name, x in errors.items()}
-        # A table that is hardly better than its means would be shrunk to nothing.
-        counted = [x if self.is_predicted(name, x) else 0 for name, x in skills.items()]
-        skill = float(np.mean(counted))
-        # Tables of noise must not hide what a change does for the others: no mean here.
-        kept = not self.done or (skill - self.best.skill) * len(counted) > GAIN
-        self.done.append(Trial(change, setting, skill, skills, kept))
-        self.on_trial(self.done[-1])
+        return {name: self.hidden[name].skill(own) for name, own in errors.items()}
 
     def is_predicted(self, name: str, skill: float) -> bool:
         """Decide whether a skill on the hidden cells of a table is more than chance.
@@ -300,47 +171,47 @@ class Trials:
         """
         return skill >= max(PREDICTED, CHANCE / len(self.hidden[name].rows))
 
-    def best_shrinkage(self) -> dict[str, float]:
-        """Find the shrinkage at which each table was predicted best.
 
-        Returns
-        -------
-        dict
-            Shrinkage by table.
-        """
-        found = {}
-        for name in self.hidden:
-            tried = [t for t in self.done if t.setting.roles == self.best.setting.roles]
-            winner = max(tried, key=lambda t: t.skills[name])
-            found[name] = winner.setting.shrinkage[name]
-        return found
+def in_roles(
+    contexts: Sequence[Context], roles: Mapping[str, str]
+) -> tuple[Context, ...]:
+    """Put contexts into the roles that a setting gives them.
 
-    def without_noise(self) -> dict[str, float]:
-        """Return the best shrinkage of each table; tables that nothing predicts vanish.
+    Parameters
+    ----------
+    contexts : sequence of Context
+        All contexts.
+    roles : mapping from str to str
+        Role by name; contexts that are not named keep theirs.
 
-        A table stays if some label is known by nothing else: it would have no vector.
+    Returns
+    -------
+    tuple of Context
+        The contexts in their roles.
+    """
+    return tuple(
+        c.changed(role=roles[c.name]) if c.name in roles else c for c in contexts
+    )
 
-        Returns
-        -------
-        dict
-            Shrinkage by table.
-        """
-        if "shrinkage" not in self.question.is_open:
-            return dict(self.best.setting.shrinkage)
-        chosen = self.best_shrinkage()
-        noise = {
-            name
-            for name in chosen
-            if not self.is_predicted(name, max(t.skills[name] for t in self.done))
-        }
-        others: set[str] = set()
-        for context in self.question.aligned.contexts:
-            if context.name not in noise:
-                others.update(context.observed_labels)
-        for context in self.question.aligned.contexts:
-            if context.name in noise and others.issuperset(context.observed_labels):
-                chosen[context.name] = NOISE
-        return chosen
+
+def backend_of(options: Mapping[str, Any], problem: Problem) -> Backend:
+    """Make the back end that the options of a fit ask for.
+
+    Parameters
+    ----------
+    options : mapping from str to object
+        All options of the fit.
+    problem : Problem
+        What will be computed.
+
+    Returns
+    -------
+    Backend
+        The back end.
+    """
+    names = ("backend", "device", "dtype", "precision")
+    asked = {name: options[name] for name in names}
+    return choose_backend(**asked, n_pairs=problem.n_pairs)
 
 
 def _some_labels(aligned: Aligned, rng: np.random.Generator) -> tuple[str, ...]:
@@ -352,14 +223,12 @@ def _some_labels(aligned: Aligned, rng: np.random.Generator) -> tuple[str, ...]:
     if len(labels) <= MOST_LABELS:
         return labels
     group = np.arange(len(labels))
-    for context in aligned.contexts:
-        kinship = context.relatives()
-        if context.hierarchy is not None and kinship is not None:
-            places = kinship.places(labels, kinship.nodes_for(labels))
-            hangs = np.diff(places.indptr) > 0
-            first = places.indices[places.indptr[:-1][hangs]]
-            group[hangs] = len(labels) + first
-            break
+    trees = (c.relatives() for c in aligned.contexts if c.hierarchy is not None)
+    kinship = next(trees, None)
+    if kinship is not None:
+        places = kinship.places(labels, kinship.nodes_for(labels))
+        hangs = np.diff(places.indptr) > 0
+        group[hangs] = len(labels) + places.indices[places.indptr[:-1][hangs]]
     is_described = np.zeros(len(labels), dtype=bool)
     for context in aligned.contexts:
         if context.relatives() is None:

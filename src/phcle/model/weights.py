@@ -3,7 +3,7 @@
 "equal" splits a weight of one evenly within each kind. "nie" is the self-weighting that
 the paper refers to (weight ∝ 1/(2√loss)), for comparison only: it rewards over-fitting.
 "auto" gives useful contexts the weights that they would have without the others
-(`useful_weights.py` finds out which are useful).
+(`help.py` finds out which are useful).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from phcle.errors import OptionError, did_you_mean, some
-from phcle.model.problem import Problem
+from phcle.model.problem import Problem, Weights
 from phcle.options import LARGEST, is_amount, shortened
 
 BACKGROUND = 0.02
@@ -43,16 +43,17 @@ def equal_weights(problem: Problem) -> dict[str, float]:
     families = {x.given_name for x in problem.contexts if x.turns_with_labels}
     weights = {}
     for group in problem.groups:
-        n_sharing = sum(not context.is_shrunk for context in group)
+        n_sharing = sum(context.shrinkage is None for context in group)
         for context in group:
-            weights[context.name] = 1.0 if context.is_shrunk else 1.0 / n_sharing
+            is_shrunk = context.shrinkage is not None
+            weights[context.name] = 1.0 if is_shrunk else 1.0 / n_sharing
     for context in problem.contexts:
         if context.given_name in families and not context.turns_with_labels:
             weights[context.name] *= BACKGROUND
     return weights
 
 
-def given_weights(problem: Problem, weights: Mapping[str, float]) -> dict[str, float]:
+def given_weights(problem: Problem, weights: Weights) -> dict[str, float]:
     """Check the user's weights: every context must have one.
 
     Parameters
@@ -99,7 +100,7 @@ def given_weights(problem: Problem, weights: Mapping[str, float]) -> dict[str, f
 
 
 def nie_weights(
-    problem: Problem, losses: Mapping[str, float], weights: Mapping[str, float]
+    problem: Problem, losses: Mapping[str, float], weights: Weights
 ) -> dict[str, float]:
     """Compute weights ∝ 1/(2√loss) within each kind of context (Nie et al. 2017).
 
@@ -122,13 +123,10 @@ def nie_weights(
     """
     renewed: dict[str, float] = {}
     for group in problem.groups:
-        raw = {
-            name: 0.5 / np.sqrt(max(losses[name] / weights[name], 1e-12))
-            for name in (context.name for context in group)
-        }
-        renewed |= {
-            name: float(value / sum(raw.values())) for name, value in raw.items()
-        }
+        names = [context.name for context in group]
+        own = np.array([losses[name] / weights[name] for name in names])
+        raw = 0.5 / np.sqrt(np.maximum(own, 1e-12))
+        renewed |= dict(zip(names, map(float, raw / raw.sum()), strict=True))
     return renewed
 
 

@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from phcle.contexts.base.context import Context
+from phcle.contexts.protocol import Context
 from phcle.errors import FileError
 from phcle.tables.file_kinds import (
     LEVELS,

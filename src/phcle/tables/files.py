@@ -17,8 +17,8 @@ from typing import Any, overload
 
 from phcle.contexts import RelationalContext
 from phcle.contexts.alignment import match_contexts
-from phcle.contexts.base.context import Context
-from phcle.contexts.descriptive.data import DescriptiveContext
+from phcle.contexts.protocol import Context
+from phcle.contexts.values import DescriptiveContext
 from phcle.errors import ContextError, FileError, FileFaults
 from phcle.files.reading import check_is_file, is_file, opened
 from phcle.optional_imports import is_installed

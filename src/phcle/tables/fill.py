@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from phcle.answers import Cell, FilledTable
-from phcle.contexts.base.predicting_context import PredictingContext
+from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.cell_texts import value_text
 from phcle.embedding.complete import completable, completed_cells
 from phcle.embedding.label_embedding import LabelEmbedding
@@ -116,7 +116,7 @@ def complete_table(
     }
     wanted = None if labels is None else set(map(embedding.resolve, labels))
     how = (wanted, reading.markers, fill_markers, changed)
-    return _Gaps(source, embedding.label_spelled, *how).fill(context_of, out, predict)
+    return _Gaps(source, embedding.called.spelled, *how).fill(context_of, out, predict)
 
 
 def _contexts_of_titles(
@@ -374,7 +374,7 @@ def read_decisions(path: Path, embedding: LabelEmbedding) -> Decisions:
 def _decided(
     row: Mapping[str, str],
     embedding: LabelEmbedding,
-    tables: Mapping[str, PredictingContext],
+    tables: Mapping[str, DescriptiveContext],
 ) -> tuple[Key, Cell | None]:
     """The cell that a row is about, with the value that it accepts, if it does."""
     label, title, text = embedding.resolve(row["label"]), row["column"], row["value"]

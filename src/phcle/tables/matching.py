@@ -19,9 +19,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from phcle.contexts.labels import differences, match_key, same_names
+from phcle.contexts.labels import same_names
 from phcle.errors import GuessWarning
 from phcle.files.csv_text import csv_lines
+from phcle.tables.match_keys import differences, match_key
 
 MATCH_MODES = ("safe", "exact")
 """Join labels that differ in case, spaces or Unicode form; or only equal labels."""

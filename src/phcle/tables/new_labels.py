@@ -8,10 +8,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
+
 from phcle.contexts import DescriptiveContext, Hierarchy, RelationalContext
 from phcle.contexts.alignment import Matched, match_contexts
-from phcle.contexts.base.context import Context
-from phcle.contexts.labels import differences, match_key
+from phcle.contexts.labels import some_names
+from phcle.contexts.protocol import Context
 from phcle.embedding import LabelEmbedding
 from phcle.embedding.labels import Labels
 from phcle.errors import (
@@ -30,6 +32,7 @@ from phcle.tables.files import (
     Synonyms,
     read_file,
 )
+from phcle.tables.match_keys import differences, match_key
 from phcle.tables.matching import JoinedLabel, LabelMatch, LabelSource, match_labels
 from phcle.tables.reader import Reading, errors_name, open_table
 from phcle.tables.rows import read_hierarchy_edges
@@ -219,7 +222,7 @@ class _NewLabels:
             label: known
             for label in labels
             if label not in self.embedding
-            and (known := self.embedding.label_spelled(label)) is not None
+            and (known := self.embedding.called.spelled(label)) is not None
             and known not in labels
         }
         n_spellings = Counter(found.values())
@@ -253,9 +256,12 @@ class _NewLabels:
         new = [label for label in context.labels if label not in self.embedding]
         if not new:
             raise ContextError(f"{file.path}: names no label that is new.")
-        used = set(context.rows_for(new).indices.tolist())
-        columns = [column for i, column in enumerate(context.columns) if i in used]
-        return context.on_columns(columns, new)
+        counts = context.rows_for(new)
+        used = np.unique(counts.indices)
+        columns = some_names(context.columns, used)
+        return replace(
+            context, labels=tuple(new), columns=columns, counts=counts[:, used]
+        )
 
     def whole_match(self, matched: Matched) -> LabelMatch:
         """What was joined with the embedding and among files, and what may be known."""

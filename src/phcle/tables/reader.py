@@ -25,10 +25,10 @@ from phcle.errors import (
     check_choice,
     some,
 )
-from phcle.files.json_toml import parse_json
 from phcle.files.reading import (
     check_parquet,
     naming,
+    parse_json,
 )
 from phcle.files.text import read_text
 from phcle.tables.cells import READ_AS, UnknownMarkers, cell_text, typed

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from phcle.contexts.descriptive.data import DescriptiveContext
-from phcle.contexts.descriptive.sources import Cells
+from phcle.contexts.encoders import Cells
+from phcle.contexts.values import DescriptiveContext
 from phcle.errors import ContextError, FileError, some
 from phcle.tables.cells import cell_text, first_few, unknown_cells
 from phcle.tables.columns import read_column

@@ -21,11 +21,11 @@ from xml.parsers import expat
 
 import numpy as np
 
-from phcle.contexts.base.context import Context
-from phcle.contexts.descriptive.data import DescriptiveContext
+from phcle.contexts.counts import RelationalContext
+from phcle.contexts.hierarchy import Hierarchy
 from phcle.contexts.labels import normal
-from phcle.contexts.relational.data import RelationalContext
-from phcle.contexts.relational.taxonomy import Hierarchy
+from phcle.contexts.protocol import Context
+from phcle.contexts.values import DescriptiveContext
 from phcle.errors import ContextError, FileError, some
 from phcle.files.reading import naming
 from phcle.files.text import read_text

@@ -66,6 +66,10 @@ def test_every_label_is_found_and_has_neighbours_reasons_and_a_place(
     near = [x["label"] for x in page["neighbours"]]
     assert near == [label for label, _ in patchy.nearest(outside, 15)]
     assert np.abs(page["place"]).max() <= 1
+    inside = large_client.get(
+        "/api/label", params={"label": large.opened.shown.labels[0]}
+    )
+    assert inside.json()["place"] is None  # the map has it
     why = {x["column"]: x["why"] for x in page["cells"] if not x["observed"]}
     assert why == {x.column: x.why for x in patchy.complete([outside]).cells}
     names = large_client.get("/api/names", params={"row": page["row"]}).json()

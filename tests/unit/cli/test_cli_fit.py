@@ -45,8 +45,8 @@ def test_an_own_reader_counts_beside_those_of_the_package(phcle, zoo):
         *("fit", "--hierarchy", "tree.csv", "--attributes", "looks.csv", "--dim", 4),
         *("--reader", "sklearn.linear_model:Ridge", "--out", "out.phcle", "--quiet"),
     )
-    mix = library.load(zoo / "out.phcle").predictions["looks"].mix
-    assert mix.weights[..., mix.names.index("Ridge")].sum() > 0
+    mix = library.load(zoo / "out.phcle").predictions["looks"]
+    assert mix.weights[..., mix.readers.index("Ridge")].sum() > 0
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_warning_is_one_line_on_stderr(phcle):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--dim", 0), "The 'dim' option must be a whole number, 1 or more"),
+        (("--dim", 0), "The 'dim' option must be a whole number from 1 to 1,000,000"),
         (("--set", "solver=papper"), "Did you mean 'paper'?"),
         (("--weights", "tree=heavy"), "Got 'tree=heavy' in it"),
         (("--weights", "treee=1"), "Did you mean 'tree'?"),

@@ -2,8 +2,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from patchy_table import write_patchy_table
 
-from phcle import PHCLE, DescriptiveContext, RelationalContext, completion_skill
+from phcle import (
+    PHCLE,
+    DescriptiveContext,
+    RelationalContext,
+    completion_skill,
+    read_contexts,
+)
 
 N = 300
 
@@ -51,6 +58,18 @@ def test_columns_are_scored_beside_simple_rules(embedding):
     assert found["sign"].score > found["sign"].usual + 0.04
     for title in ("a", "both", "noise"):
         assert found[title].usual == pytest.approx(0, abs=0.1)
+
+
+@pytest.mark.parametrize("seed", [4, 7])
+def test_noise_is_never_better_though_families_are_small(tmp_path, seed):
+    # A mean of the other folds tells the values of a fold to whoever learned from them.
+    write_patchy_table(tmp_path, seed)
+    files = {"hierarchy": tmp_path / "tree.csv", "attributes": tmp_path / "looks.csv"}
+    model = PHCLE(dim=8).fit(read_contexts(**files))
+    found = {x.column: x for x in completion_skill(model.embedding_).columns}
+    assert found["noise"].verdict != "better"
+    assert found["noise"].score < 0.1
+    assert found["mass"].verdict == "better"
 
 
 @pytest.mark.parametrize(

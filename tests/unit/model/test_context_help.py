@@ -71,4 +71,4 @@ def test_without_readable_tables_it_says_why():
     model = PHCLE(dim=2).fit(RelationalContext.from_edges([("a", "b"), ("b", "c")]))
     found = context_help(model.embedding_)
     assert found.contexts == ()
-    assert str(found).startswith("Nothing can be measured: only 0 known cells")
+    assert str(found).startswith("Nothing can be measured: no cell of readable")

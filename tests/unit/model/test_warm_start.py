@@ -111,27 +111,14 @@ def test_any_masks_lead_to_a_stationary_point(seed, family):
 def test_settings_are_taken_while_little_changes(earlier):
     warm = PHCLE().fit(table(), warm_start=earlier.embedding_)
     assert warm.chosen_.reason.startswith("Taken from the earlier embedding")
-    assert 0 < warm.chosen_.changed < 0.1
     assert warm.chosen_.setting.shrinkage == earlier.chosen_.setting.shrinkage
-
-
-def test_changes_of_many_refits_add_up(earlier):
-    model = earlier
-    changed = []
-    for n in (N - 8, N - 4, N - 8, N - 4):
-        model = PHCLE(completion="none").fit(
-            table(range(n)), warm_start=model.embedding_
-        )
-        changed.append(model.chosen_.changed)
-    assert changed == sorted(changed)
-    assert changed[-1] > 3 * changed[0]
 
 
 @pytest.mark.parametrize(
     ("contexts", "options", "reason"),
     [
         (table()[1:], {}, "other contexts"),
-        (table(seed=1), {}, "of the cells changed"),
+        (table(range(30)), {}, "of the labels are new or gone"),
         (table(), {"ridge": 3.0}, "another 'ridge'"),
     ],
 )
@@ -141,7 +128,6 @@ def test_settings_are_chosen_anew_after_large_changes(
     warm = PHCLE(**options).fit(contexts, warm_start=earlier.embedding_)
     assert warm.chosen_.reason.startswith("Chosen anew")
     assert reason in warm.chosen_.reason
-    assert warm.chosen_.changed is None
 
 
 def test_the_user_may_ask_for_another_choice(earlier):

@@ -27,7 +27,7 @@ def read(kind, path, **options):
 
 def edges_of(path):
     """The pairs of child and parent in a file."""
-    tree = read("hierarchy", path)[0].hierarchy.hierarchy
+    tree = read("hierarchy", path)[0].hierarchy
     return [(tree.nodes[child], tree.nodes[parent]) for child, parent in tree.edges]
 
 

@@ -279,7 +279,7 @@ def test_a_lineage_is_read_as_a_taxonomy(tmp_path: Path, columns: str) -> None:
     rows = [f"{g} {i},{g},{family}" for g, family in genera.items() for i in "ab"]
     path.write_text("\n".join(["species,genus,family", *rows]))
     found = read_contexts(hierarchy=f"{path}{columns}")
-    tree = found[0].hierarchy.hierarchy
+    tree = found[0].hierarchy
     assert tree.parents_of("Felis a") == ("Felis",)
     assert tree.parents_of("Felis") == ("cats",)
     assert len(tree.edges) == 12

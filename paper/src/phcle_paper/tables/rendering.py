@@ -1,14 +1,13 @@
-"""The paper's tables as Markdown, CSV and JSON; studies use phcle's own layout."""
+"""Tables as Markdown, CSV and JSON: the paper's in its layout, studies by columns."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from phcle_paper.tables.table_files import as_csv, markdown_grid
-from phcle_paper.tables.table_files import as_markdown as lay_out
-from phcle_paper.tables.table_files import write_table as write_files
+from phcle.files import csv_lines, write_whole
 
 __all__ = ["as_csv", "as_markdown", "write_table"]
 
@@ -23,21 +22,76 @@ WORDS = {
 }
 
 
-def write_table(table: Table, stem: Path) -> list[Path]:
+def write_table(table: Table, stem: Path) -> None:
     """Write `stem` with the endings .md, .csv and .json."""
-    return write_files(table, stem, body=_body(table))
+    texts = {
+        ".md": as_markdown(table),
+        ".csv": as_csv(table),
+        ".json": json.dumps(table, indent=2) + "\n",
+    }
+    for ending, text in texts.items():
+        with write_whole(stem.with_name(stem.name + ending)) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+
+def as_csv(table: Table) -> str:
+    """Rows of a table as CSV; title, command and caveats come first as comments."""
+    said = (table["title"], table.get("command", ""), *table["caveats"])
+    keys = dict.fromkeys(key for row in table["rows"] for key in row)
+    rows = [[row.get(key) for key in keys] for row in table["rows"]]
+    return "".join([*(f"# {line}\n" for line in said), *csv_lines([keys, *rows])])
 
 
 def as_markdown(table: Table) -> str:
-    """A table as a page of Markdown."""
-    return lay_out(table, body=_body(table))
+    """A table as a page of Markdown.
 
-
-def _body(table: Table) -> list[str]:
-    """Lines of a table of the paper; none for a table that lists its columns."""
+    It has `title`, `rows` (a list of dictionaries), `caveats` and, in studies,
+    `columns`: for each key of the rows a tuple of its title, a format, and the key of a
+    standard error to print beside it. `lead` stands before the table, `figures` and
+    `findings` behind it, `command` and `version` at the end.
+    """
     if "columns" in table:
-        return []
-    return _statistics(table) if table["table"] == "table1" else _accuracies(table)
+        body = _columns(table)
+    else:
+        is_table1 = table["table"] == "table1"
+        body = _statistics(table) if is_table1 else _accuracies(table)
+    lines = [f"# {table['title']}", "", *body, "", "Caveats:", ""]
+    lines += [f"- {caveat}" for caveat in table["caveats"]]
+    if table.get("command"):
+        lines += ["", f"Made by phcle {table['version']}: `{table['command']}`"]
+    return "\n".join(lines) + "\n"
+
+
+def markdown_grid(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Cells as the lines of a Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return ["| " + " | ".join(line) + " |" for line in lines]
+
+
+def _columns(table: Table) -> list[str]:
+    """What was measured, the figures, and what was found."""
+    columns = table["columns"]
+    rows = [
+        [_cell(row, key, *columns[key]) for key in columns] for row in table["rows"]
+    ]
+    lines = [*table.get("lead", ()), ""]
+    lines += markdown_grid([title for title, *_ in columns.values()], rows)
+    for figure in table.get("figures", ()):
+        lines += ["", f"![{figure['title']}]({figure['file']})"]
+    if table.get("findings"):
+        lines += ["", *(f"- {finding}" for finding in table["findings"])]
+    return lines
+
+
+def _cell(row: Table, key: str, title: str, form: str = "", error: str = "") -> str:
+    """One value as text, with its standard error if there is one."""
+    value = row.get(key)
+    if value is None:
+        return "–"
+    text = format(value, form)
+    if error and row.get(error) is not None:
+        text += f" ± {format(row[error], form.lstrip('+'))}"
+    return text.replace("|", "\\|")
 
 
 def _statistics(table: Table) -> list[str]:

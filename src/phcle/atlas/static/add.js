@@ -2,24 +2,16 @@
 // holds the form.
 (function (root) {
   "use strict";
-  const Phcle = root.Phcle;
   const { html } = Phcle;
   const MOST_PREDICTED = 8;
   const N_AROUND = 5; // nearest labels that are shown on the map
 
   class NewLabel {
     constructor(info, columns, asked) {
-      Object.assign(this, { info, columns, texts: new Map() });
-      this.parents = asked.getAll("parent").map((text) => {
-        const [node, name] = JSON.parse(text);
-        return { node, name };
-      });
-      this.values = asked.getAll("value").map((text) => {
-        const [context, title, kind, value] = JSON.parse(text);
-        return { context, title, kind, value };
-      });
-      for (const text of asked.getAll("text")) this.texts.set(...JSON.parse(text));
-      this.name = asked.get("label") ?? "";
+      Object.assign(this, { info, columns });
+      const form = JSON.parse(asked.get("form") ?? "{}");
+      const { name = "", parents = [], values = [], texts = {} } = form;
+      Object.assign(this, { name, parents, values, texts });
       this.ask_soon = Phcle.settled(() => this.ask());
       this.build();
     }
@@ -44,11 +36,11 @@
       const has_values = attributes.some(({ sort }) => sort !== "text");
       const words = attributes.filter(({ sort }) => sort === "text").map(({ context }, i) => {
         const write = ({ target }) => {
-          this.texts.set(context, target.value);
+          this.texts[context] = target.value;
           this.changed();
         };
         return html`<label for=${`text-${i}`}>Words about it <span class="quiet">${context}</span></label>
-          <textarea id=${`text-${i}`} rows="2" maxlength="10000" oninput=${write}>${this.texts.get(context)}</textarea>`;
+          <textarea id=${`text-${i}`} rows="2" maxlength="10000" oninput=${write}>${this.texts[context]}</textarea>`;
       });
       const submit = (event) => {
         event.preventDefault();
@@ -127,13 +119,9 @@
 
     changed() {
       this.draw();
-      const asked = {
-        label: this.name ? [this.name] : [],
-        parent: this.parents.map(({ node, name }) => JSON.stringify([node, name])),
-        value: this.values.map(({ context, title, kind, value }) => JSON.stringify([context, title, kind, value])),
-        text: [...this.texts].filter(([, text]) => text).map((pair) => JSON.stringify(pair)),
-      };
-      Phcle.remember("/add", asked, { is_step: false });
+      const { name, parents, values, texts } = this;
+      const form = JSON.stringify({ name, parents, values, texts });
+      Phcle.remember("/add", { form }, { is_step: false });
       this.ask_soon();
     }
 
@@ -144,12 +132,12 @@
         return { context, column: title, value: kind === "number" ? value : Number(value === "yes") };
       });
       const parents = this.parents.map(({ node }) => node);
-      return { label: this.name, parents, values, texts: Object.fromEntries(this.texts) };
+      return { label: this.name, parents, values, texts: this.texts };
     }
 
     has_something() {
       const known = this.parents.length + this.values.length;
-      return this.name.trim() && (known || [...this.texts.values()].some((text) => text.trim()));
+      return this.name.trim() && (known || Object.values(this.texts).some((text) => text.trim()));
     }
 
     // Nothing that belongs to other inputs may stay.

@@ -12,7 +12,6 @@
 //   ["", "text", "has", text], ["", "values", "in", ["observed"]]
 (function (root) {
   "use strict";
-  const Phcle = (root.Phcle = root.Phcle || {});
   const unpacked = (text) => Phcle.unpacked_array(text);
   const [KNOWN, UNSAID] = [255, 254];
   const N_BINS = 24;
@@ -86,7 +85,7 @@
           ? Number(!Number.isNaN(this.numbers[i]))
           : Number(this.codes[i] < this.values.length);
       }
-      this.chances = new Map();
+      this.chances = new Map(); // probabilities of a value, which the server knows
     }
 
     value(row) {
@@ -98,14 +97,15 @@
       return Phcle.value_text(this.value(row), Boolean(this.known[row]));
     }
 
-    // How sure a predicted value is, in words.
-    told(row) {
+    // How sure a predicted value is: the ends of its interval, or its probability.
+    sure(row) {
       const how = this.how[row];
-      if (how === KNOWN || !this.present[row]) return "";
-      if (this.is_number && !Number.isNaN(this.low[row])) {
-        return `${Phcle.number(this.low[row])} to ${Phcle.number(this.high[row])}`;
-      }
-      return how === UNSAID ? "" : `${how}%`;
+      const has_ends = this.is_number && how !== KNOWN && !Number.isNaN(this.low[row]);
+      return {
+        confidence: how >= UNSAID || this.is_number ? null : how / 100,
+        low: has_ends ? this.low[row] : null,
+        high: has_ends ? this.high[row] : null,
+      };
     }
 
     // 1 for each label that passes a filter.
@@ -142,12 +142,8 @@
       const at = new Uint8Array(this.n).fill(N_BINS);
       for (let i = 0; i < this.n; i++) {
         if (!has[i]) continue;
-        const number = this.numbers[i];
-        let bin = step ? Math.floor((to(Math.max(number, low)) - to(low)) / step) : N_BINS - 1;
-        bin = Math.min(N_BINS - 1, bin);
-        // Rounding may have put it beside its bin.
-        while (bin > 0 && number < inner[bin - 1]) bin -= 1;
-        while (bin < N_BINS - 1 && number >= inner[bin]) bin += 1;
+        let bin = 0;
+        while (bin < N_BINS - 1 && this.numbers[i] >= inner[bin]) bin += 1;
         at[i] = bin;
       }
       return { edges: [Math.min(low, sorted[0]), ...inner, Math.max(high, sorted.at(-1))], at };
@@ -187,32 +183,6 @@
       const counts = new Uint32Array(this.values.length);
       for (let i = 0; i < this.n; i++) if (has[i]) counts[this.codes[i]] += 1;
       return Array.from(counts, (n, code) => [code, n]).sort((a, b) => b[1] - a[1]);
-    }
-
-    // Probability that labels have a value; "high" is a number above the mean.
-    chance(value) {
-      if (this.chances.has(value)) return this.chances.get(value);
-      if (this.is_number) return this.chance_above();
-      const wanted = this.values.indexOf(value);
-      return Float32Array.from(this.how, (how, i) => {
-        const is_it = this.codes[i] === wanted;
-        if (how === KNOWN) return Number(is_it);
-        const sure = how === UNSAID ? 0.5 : how / 100;
-        return is_it ? sure : 1 - sure;
-      });
-    }
-
-    // Probability that numbers are above the mean of the known ones; their intervals are
-    // taken for those of a normal distribution that holds 80 %.
-    chance_above() {
-      const numbers = this.scaled(this.numbers);
-      const known = numbers.filter((_, i) => this.known[i]);
-      const mean = known.reduce((sum, x) => sum + x, 0) / known.length;
-      const widths = this.widths();
-      return Float32Array.from(numbers, (number, i) => {
-        if (this.known[i] || !(widths[i] > 0)) return Number(number > mean);
-        return 1 / (1 + Math.exp((-4.36 * (number - mean)) / widths[i]));
-      });
     }
 
     // How sure each number is, from 0 to 255: an interval as wide as that of most known
@@ -276,34 +246,27 @@
       this.known = new Map(listed.known.map(({ context, known }) => [context, unpacked(known)]));
       this.branches = map.colourings.find(({ nodes }) => nodes);
       this.made = new Map(); // columns, by context and title
+      this.coming = new Map(); // promises of those that were asked for
       this.tags = new Map();
       this.masks = new Map();
       this.rows_with = new Map(); // rows of labels whose name holds a text, from the server
     }
 
-    add(column) {
-      this.made.set(JSON.stringify([column.context, column.title]), Promise.resolve(column));
-      this.loaded(column);
-    }
-
-    loaded(column) {
-      this.ready ??= new Map();
-      this.ready.set(JSON.stringify([column.context, column.title]), column);
-      return column;
-    }
-
     column(context, title) {
-      return this.ready?.get(JSON.stringify([context, title]));
+      return this.made.get(JSON.stringify([context, title]));
     }
 
-    load(context, title) {
+    // A column, which is asked for once.
+    async load(context, title) {
       const key = JSON.stringify([context, title]);
-      if (!this.made.has(key)) {
-        const made = this.fetched(context, title).then((column) => this.loaded(column));
-        made.catch(() => this.made.delete(key));
-        this.made.set(key, made);
+      if (this.made.has(key)) return this.made.get(key);
+      if (!this.coming.has(key)) {
+        const coming = this.fetched(context, title).finally(() => this.coming.delete(key));
+        this.coming.set(key, coming);
       }
-      return this.made.get(key);
+      const column = await this.coming.get(key);
+      this.made.set(key, column);
+      return column;
     }
 
     async fetched(context, title) {
@@ -355,7 +318,7 @@
       const need = async ([context, field, kind, value]) => {
         if (context || kind === "like") {
           const column = await this.load(context, field);
-          if (kind === "like" && !Phcle.is_report && !column.chances.has(value)) {
+          if (kind === "like" && !column.chances.has(value)) {
             const found = await this.get("/api/column", { context, column: field, value });
             column.chances.set(value, unpacked(found.chance));
           }
@@ -416,7 +379,8 @@
       if (this.branches) {
         await this.load_hierarchy();
         const above = this.above(b);
-        const shared = [...this.above(a)].find((node) => above.has(node));
+        const is_told = (node) => above.has(node) && this.hierarchy.above.of(node).length > 0;
+        const shared = [...this.above(a)].find(is_told); // a root says nothing
         if (shared !== undefined) found.push([this.hierarchy.columns[shared], 0]);
       }
       const names = found.filter(([, n]) => n <= this.n / 2).sort((one, other) => one[1] - other[1]);
@@ -555,7 +519,7 @@
       if (!likes.length) return null;
       const score = new Float32Array(this.n);
       for (const [context, field, , value, is_wanted] of likes) {
-        const chance = this.column(context, field).chance(value);
+        const chance = this.column(context, field).chances.get(value);
         for (let i = 0; i < this.n; i++) {
           const right = is_wanted ? chance[i] : 1 - chance[i];
           score[i] += Math.log(Math.min(CERTAIN, Math.max(1 - CERTAIN, right)));
@@ -604,4 +568,4 @@
   Phcle.Column = Column;
   Phcle.lists = lists;
   Phcle.open_columns = (given) => new Columns(given);
-})(typeof window === "undefined" ? globalThis : window);
+})(window);

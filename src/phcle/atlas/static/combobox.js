@@ -1,17 +1,16 @@
 // An input with a list of suggestions, usable with the keyboard.
 //
-//   Phcle.combobox(id, {find, show, take, input, placeholder, none, name, note})
+//   Phcle.combobox(id, {input, find, show, take, placeholder, none, name, note}) -> the list
 //
 // find(typed) returns items or a promise of them; show(item) returns an item's content;
-// take(item) is called with the chosen item. `input` is an existing input element.
+// take(item, input) is called with the chosen item.
 // note(items) returns a text to stand above them, or "".
-// Returns {whole, box, close()}. Text is inserted as text, never as HTML.
+// Text is inserted as text, never as HTML.
 (function (root) {
   "use strict";
-  const Phcle = (root.Phcle = root.Phcle || {});
 
   Phcle.combobox = function (id, options) {
-    const box = options.input || Phcle.element("input", { type: "search", id: id });
+    const box = options.input;
     const attributes = {
       role: "combobox",
       "aria-expanded": "false",
@@ -123,9 +122,6 @@
         close();
       }
     });
-    const whole = options.input
-      ? list
-      : Phcle.element("div", { class: "map-search" }, box, list);
-    return { whole: whole, box: box, list: list, close: close };
+    return list;
   };
 })(window);

@@ -1,15 +1,21 @@
 // The section Complete: predicted cells and suspicious known ones, to accept, change or refuse.
 // Decisions stay in this browser (localStorage), apart for each embedding, until they are
 // saved, in the form that `phcle complete --decisions` reads, or cleared.
+//
+// A cell has label, name, context, column, the `value` to accept as text, and `values` it may
+// have instead. Its kind is "gap", or "suspicious" if its value is `known`.
 (function (root) {
   "use strict";
-  const Phcle = root.Phcle;
   const { html, count } = Phcle;
   const N_ON_PAGE = 25;
   const MOST_SUSPICIOUS = 200;
   const MOST_LIKELY = 5;
-
-  // -- Decisions
+  const MOST_DRAWN = 60; // profiles that are drawn without being asked for
+  const MANY = 200_000; // labels from which on none is
+  const SAVED = [
+    ...["kind", "label", "name", "context", "column", "value", "known"],
+    ...["confidence", "low", "high", "decision", "time"],
+  ];
 
   class Decisions {
     constructor(digest, changed) {
@@ -53,20 +59,8 @@
     }
 
     rows() {
-      return [...this.all.values()].map((each) => ({
-        kind: each.kind,
-        label: each.label,
-        name: each.name,
-        context: each.context,
-        column: each.column,
-        value: each.value,
-        known: each.known ?? "",
-        confidence: each.confidence ?? "",
-        low: each.low ?? "",
-        high: each.high ?? "",
-        decision: each.decision,
-        time: each.time,
-      }));
+      const row = (each) => Object.fromEntries(SAVED.map((key) => [key, each[key] ?? ""]));
+      return [...this.all.values()].map(row);
     }
 
     panel() {
@@ -92,42 +86,38 @@
   function changer(cell, own, take) {
     const name = `Another value for ${cell.column} of ${cell.name}`;
     const now = own?.decision === "accept" ? own.value : cell.value;
-    if (cell.values?.length) {
-      const options = cell.values.map((value) => html`<option selected=${value === now}>${value}</option>`);
-      return html`<select aria-label=${name} onchange=${({ target }) => take(target.value)}>${options}</select>`;
+    if (cell.values) {
+      const option = (value) => html`<option selected=${value === now}>${value}</option>`;
+      const pick = ({ target }) => take(target.value);
+      return html`<select aria-label=${name} onchange=${pick}>${cell.values.map(option)}</select>`;
     }
-    const typed = ({ target }) => {
-      if (target.value !== "") take(String(Number(target.value)));
-    };
+    const typed = ({ target }) => target.value !== "" && take(String(Number(target.value)));
     return html`<input type="number" step="any" value=${now} aria-label=${name} onchange=${typed} />`;
   }
 
   function draw_buttons(item) {
-    const { cell, decisions } = item;
+    const { cell } = item;
     const own = decisions.of(cell);
-    const { kind, name, column, value, known } = cell;
     item.classList.toggle("accepted", own?.decision === "accept");
     item.classList.toggle("rejected", own?.decision === "reject");
-    const what = `${column} of ${name}`;
-    const decide = (decision, text) => () => decisions.decide(cell, decision, text);
-    const button = (decision, words, told) =>
-      Phcle.button(words, decide(decision), {
-        class: `button decide-${decision}`,
-        "aria-pressed": own?.decision === decision,
-        "aria-label": told,
-      });
-    const both =
-      kind === "gap"
-        ? [button("accept", "Accept", `Accept ${value} as ${what}`), button("reject", "Refuse", `Refuse ${value} as ${what}`)]
-        : [button("accept", `Use ${value}`, `Use ${value} as ${what}`), button("reject", "Keep", `Keep ${known} as ${what}`)];
+    const is_gap = cell.kind === "gap";
+    const button = (decision, words, value, told = words) => {
+      const about = { class: `button decide-${decision}`, "aria-pressed": own?.decision === decision };
+      const name = `${told} ${value} as ${cell.column} of ${cell.name}`;
+      const decide = () => decisions.decide(cell, decision);
+      return Phcle.button(words, decide, { ...about, "aria-label": name });
+    };
     const place = item.querySelector(".gap-decide");
-    const focused = place.contains(document.activeElement) ? document.activeElement.ariaLabel : null;
-    const other = changer(cell, own, (text) => decisions.decide(cell, "accept", text));
-    place.replaceChildren(...both, other);
+    const focused = place.contains(document.activeElement) && document.activeElement.ariaLabel;
+    place.replaceChildren(
+      is_gap ? button("accept", "Accept", cell.value) : button("accept", `Use ${cell.value}`, cell.value, "Use"),
+      is_gap ? button("reject", "Refuse", cell.value) : button("reject", "Keep", cell.known),
+      changer(cell, own, (value) => decisions.decide(cell, "accept", value)),
+    );
     [...place.children].find((each) => each.ariaLabel === focused)?.focus();
   }
 
-  // The reasons of a prediction are asked for when they are opened.
+  // What speaks for a predicted value is asked for when it is opened.
   function reasons({ label, context, column }) {
     const body = html`<div></div>`;
     const ask = async () => {
@@ -148,12 +138,20 @@
     return html`<details class="gap-why quiet" ontoggle=${toggle}><summary>why</summary>${body}</details>`;
   }
 
-  function listed(cell, decisions, what, told, why) {
+  function listed(cell, what, why = reasons(cell)) {
+    const { kind, value, known, confidence } = cell;
+    const is_share = typeof confidence === "number";
+    const sure = Phcle.sure_text(cell);
+    const told =
+      kind === "gap"
+        ? html`<strong><bdi>${value}</bdi></strong>${is_share && Phcle.bar(confidence, "faint")}
+            <span class="near-value">${is_share ? `${sure} sure` : sure}</span>`
+        : html`is <strong><bdi>${known}</bdi></strong>, expected <strong><bdi>${value}</bdi></strong>`;
     const item = html`<li class="gap" tabindex="-1">
       <div class="gap-what">${what}</div><div class="gap-value">${told}</div>${why}
       <div class="gap-decide"></div>
     </li>`;
-    Object.assign(item, { cell, decisions });
+    item.cell = cell;
     draw_buttons(item);
     return item;
   }
@@ -162,142 +160,132 @@
     <span class="attribute-name"><bdi>${column}</bdi></span> <span class="quiet"><bdi>${context}</bdi></span>
   </span>`;
 
-  function gap(cell, decisions, what) {
-    const { value, confidence, low, high } = cell;
-    const sure = Phcle.sure_text({ confidence, low, high });
-    const is_share = confidence !== null && confidence !== undefined;
-    const told = [
-      html`<strong><bdi>${value}</bdi></strong>`,
-      is_share && Phcle.bar(confidence, "faint"),
-      html`<span class="near-value">${is_share ? `${sure} sure` : sure}</span>`,
-    ];
-    return listed({ kind: "gap", ...cell }, decisions, what, told, reasons(cell));
-  }
+  const list_of = (items) => [
+    html`<p class="quiet keys">
+      Keys: <kbd>a</kbd> accept, <kbd>r</kbd> refuse, <kbd>↓</kbd> <kbd>↑</kbd> next and previous.
+    </p>`,
+    items.length
+      ? html`<ol class="gaps">${items}</ol>`
+      : html`<p>Every cell is known, or nothing can be said about the others.</p>`,
+  ];
 
-  function suspicious(each, decisions, values) {
-    const { label, name, context, column, value, expected, chance, low, high, family, why } = each;
-    const odd = chance === null; // read as unknown, such as a word among numbers
-    const text = Phcle.value_text;
-    const cell = {
-      kind: odd ? "gap" : "suspicious", label, name, context, column, values,
-      value: text(expected), known: text(value), confidence: odd ? "" : (1 - chance).toFixed(4),
-    };
-    const about = odd ? why : `chance of the known value: ${(100 * chance).toPrecision(2)} %`;
-    const reason = html`<div class="gap-why quiet"><p>${about}</p>
-      ${low !== null && html`<p>interval: ${text(low)} to ${text(high)}</p>`}
-      ${family !== null && html`<p>family: <bdi>${text(family)}</bdi></p>`}</div>`;
-    const what = [Phcle.label_link(each), " ", field_name(cell)];
-    const told = html`is <strong><bdi>${text(value)}</bdi></strong>, expected <strong><bdi>${text(expected)}</bdi></strong>`;
-    return listed(cell, decisions, what, told, reason);
-  }
+  // Values that cells of a column may have; numbers may have any.
+  const values_of = ({ kind, values }) => (kind === "number" ? null : values);
 
-  // -- Lists of cells
-
-  const keys = () => html`<p class="quiet keys">
-    Keys: <kbd>a</kbd> accept, <kbd>r</kbd> refuse, <kbd>↓</kbd> <kbd>↑</kbd> next and previous.
-  </p>`;
-
-  function pager(page, pages, asked) {
-    const leaf = (number, words) => {
-      const address = Phcle.address("/complete", { ...asked, page: number });
-      if (number < 1 || number > pages) return html`<span class="button off" aria-hidden="true">${words}</span>`;
-      return html`<a class="button" href=${address}>${words}</a>`;
-    };
-    return pages > 1 && html`<nav class="pager" aria-label="Pages">
-      ${leaf(page - 1, "Previous")}<span>Page ${count(page)} of ${count(pages)}</span>${leaf(page + 1, "Next")}
-    </nav>`;
-  }
-
-  const values_of = ({ kind, values }) => (kind === "truth" ? ["yes", "no"] : kind === "category" ? values : null);
-
-  async function gaps_of_column(columns, decisions, asked) {
+  async function gaps_of_column(columns, asked) {
     const [context, title] = [asked.get("context"), asked.get("column")];
     const column = await columns.load(context, title);
-    const field = columns.fields.find((each) => each.context === context && each.title === title);
+    const { skill } = columns.fields.find((each) => each.context === context && each.title === title) ?? {};
     const is_turned = asked.get("order") === "least";
     const rows = is_turned ? column.gaps().reverse() : column.gaps();
-    const pages = Math.ceil(rows.length / N_ON_PAGE);
-    const page = Math.min(Math.max(1, Number(asked.get("page")) || 1), Math.max(1, pages));
+    const pages = Math.max(1, Math.ceil(rows.length / N_ON_PAGE));
+    const page = Math.min(Math.max(1, Number(asked.get("page")) || 1), pages);
     const on_page = rows.subarray((page - 1) * N_ON_PAGE, page * N_ON_PAGE);
     const named = await columns.named(on_page);
     const items = named.map((each, i) => {
-      const row = on_page[i];
-      const how = column.how[row];
-      const cell = {
-        ...each, context, column: title, values: values_of(column), value: column.text(row),
-        confidence: column.is_number || how > 100 ? null : how / 100,
-        low: column.is_number && !Number.isNaN(column.low[row]) ? column.low[row] : null,
-        high: column.is_number ? column.high[row] : null,
-      };
-      return gap(cell, decisions, Phcle.label_link(each));
+      const cell = { kind: "gap", ...each, context, column: title, values: values_of(column) };
+      const told = { value: column.text(on_page[i]), ...column.sure(on_page[i]) };
+      return listed({ ...cell, ...told }, Phcle.label_link(each));
     });
     const own = { context, column: title };
-    const turned = Phcle.address("/complete", is_turned ? own : { ...own, order: "least" });
-    const { skill } = field ?? {};
     const order = is_turned ? { order: "least" } : {};
+    const turned = Phcle.address("/complete", is_turned ? own : { ...own, order: "least" });
+    const leaf = (number, words) => {
+      const go = () => Phcle.open("/complete", { ...own, ...order, page: number });
+      return Phcle.button(words, go, { class: "button", disabled: number < 1 || number > pages });
+    };
     return Phcle.section(
       `${Phcle.count(rows.length, "gap")} of ${title}`,
       [
         skill && html`<p class="quiet">On hidden cells of this column the predictions are
           ${` ${skill.words}: ${skill.measure} ${skill.score?.toFixed(2)}`}.</p>`,
         column.is_number && html`<p class="quiet">An interval holds the truth in 80 of 100 cases.</p>`,
-        keys(),
-        items.length > 0 ? html`<ol class="gaps">${items}</ol>` : html`<p>Every cell is known, or nothing can be said about the others.</p>`,
-        pager(page, pages, { ...own, ...order }),
+        list_of(items),
+        pages > 1 && html`<nav class="pager" aria-label="Pages">
+          ${leaf(page - 1, "Previous")}<span>Page ${count(page)} of ${count(pages)}</span>
+          ${leaf(page + 1, "Next")}
+        </nav>`,
       ],
       html`<a href=${turned}>${is_turned ? "Surest first" : "Least sure first"}</a>`,
     );
   }
 
-  async function gaps_of_label(columns, decisions, label) {
+  async function gaps_of_label(columns, label) {
     const answer = await Phcle.label_answer(label);
     const gaps = answer.cells.filter(({ observed, value }) => !observed && value !== null);
     gaps.sort((a, b) => (b.confidence ?? -1) - (a.confidence ?? -1));
-    const items = await Promise.all(
-      gaps.map(async (each) => {
-        const own = await columns.load(each.context, each.column);
-        const cell = {
-          label: answer.label, name: answer.name, context: each.context, column: each.column,
-          values: values_of(own), value: Phcle.value_text(each.value),
-          confidence: each.confidence, low: each.low, high: each.high,
-        };
-        return gap(cell, decisions, field_name(cell));
-      }),
-    );
-    const content = items.length > 0 ? [keys(), html`<ol class="gaps">${items}</ol>`] : html`<p>Every cell of this label is known.</p>`;
-    return Phcle.section(`${Phcle.count(gaps.length, "gap")} of ${answer.name}`, content, Phcle.label_link(answer));
+    const items = gaps.map(async (each) => {
+      const values = values_of(await columns.load(each.context, each.column));
+      const { name } = answer;
+      const value = Phcle.value_text(each.value);
+      return listed({ ...each, kind: "gap", label: answer.label, name, values, value }, field_name(each));
+    });
+    const title = `${Phcle.count(gaps.length, "gap")} of ${answer.name}`;
+    return Phcle.section(title, list_of(await Promise.all(items)), Phcle.label_link(answer));
   }
 
-  async function suspicious_cells(columns, decisions) {
+  async function suspicious_cells(columns) {
+    const text = Phcle.value_text;
     const { message, cells } = await Phcle.get("/api/suspicious");
     const told = cells.length ? `${Phcle.count(cells.length, "cell")}, the most suspicious first.` : "None stands out.";
-    const items = await Promise.all(
-      cells.slice(0, MOST_SUSPICIOUS).map(async (each) => {
-        const own = await columns.load(each.context, each.column);
-        return suspicious(each, decisions, values_of(own));
-      }),
-    );
-    return Phcle.section("Suspicious known cells", [
-      html`<p class="quiet" role="status">${message || told}</p>`,
-      html`<ol class="gaps">${items}</ol>`,
-    ]);
+    const items = cells.slice(0, MOST_SUSPICIOUS).map(async (each) => {
+      const { chance, low, high, family, why } = each;
+      const odd = chance === null; // read as unknown, such as a word among numbers
+      const values = values_of(await columns.load(each.context, each.column));
+      const made = { kind: odd ? "gap" : "suspicious", value: text(each.expected), known: text(each.value) };
+      const confidence = odd ? "" : (1 - chance).toFixed(4);
+      const reason = html`<div class="gap-why quiet">
+        <p>${odd ? why : `chance of the known value: ${(100 * chance).toPrecision(2)} %`}</p>
+        ${low !== null && html`<p>interval: ${text(low)} to ${text(high)}</p>`}
+        ${family !== null && html`<p>family: <bdi>${text(family)}</bdi></p>`}
+      </div>`;
+      const what = [Phcle.label_link(each), " ", field_name(each)];
+      return listed({ ...each, ...made, values, confidence }, what, reason);
+    });
+    const note = html`<p class="quiet" role="status">${message || told}</p>`;
+    return Phcle.section("Suspicious known cells", [note, list_of(await Promise.all(items))]);
   }
 
-  function all_columns(fields) {
-    const lines = fields.map(({ context, title, kind, gaps, skill }) => {
-      const address = Phcle.address("/complete", { context, column: title });
-      const score = skill && html` <span class="quiet">${skill.measure} ${skill.score?.toFixed(2)}</span>`;
-      return html`<tr>
-        <th scope="row"><a href=${address}><bdi>${title}</bdi></a></th>
-        <td><bdi>${context}</bdi></td><td>${kind}</td><td class="number">${count(gaps)}</td>
-        <td>${skill ? skill.words : html`<span class="quiet">not measured</span>`}${score}</td>
-      </tr>`;
-    });
-    return Phcle.section("Columns with gaps", html`<div class="scroll" tabindex="0"><table>
-      <thead><tr><th scope="col">Column</th><th scope="col">Context</th><th scope="col">Kind</th>
-        <th scope="col" class="number">Gaps</th><th scope="col">Predictions of hidden cells are</th></tr></thead>
-      <tbody>${lines}</tbody>
-    </table></div>`);
+  // The values of a column: a histogram, or bars of the most common ones.
+  async function drawn(columns, field) {
+    const { context, title } = field;
+    const facet = await columns.facet({ context, field: title }, columns.passing([]));
+    if (facet.kind === "bins") return facet.bars.length ? Phcle.histogram(facet.bars, title) : "";
+    const most = Math.max(...facet.bars.map(({ all }) => all), 1);
+    const bars = facet.bars.slice(0, 5).map(({ name, all }) => html`<li>
+      <span class="near-head"><bdi>${name}</bdi><span class="near-value">${count(all)}</span></span>
+      ${Phcle.bar(all / most)}</li>`);
+    return html`<ul class="profile-bars">${bars}</ul>`;
+  }
+
+  // How much of a column is known, how well the rest is predicted, and on what.
+  function profile(columns, field, i) {
+    const { context, title, kind, known, skill, readers } = field;
+    const share = known / Math.max(1, columns.n);
+    const on = readers.slice(0, 3).map(({ name, weight }) => `${name} ${Phcle.percent(weight)}`);
+    const score = (name) => (skill[name] === null ? "–" : skill[name].toFixed(2));
+    const place = html`<div class="profile-values"></div>`;
+    const show = () => Phcle.show(place, drawn(columns, field));
+    if (i < MOST_DRAWN && columns.n <= MANY) show();
+    else place.append(Phcle.button("Values", show, { class: "button" }));
+    const gaps = Phcle.address("/complete", { context, column: title });
+    return html`<li class="profile">
+      <h3 class="file"><a href=${gaps}><bdi>${title}</bdi></a> <span class="quiet">${kind} · <bdi>${context}</bdi></span></h3>
+      ${place}${Phcle.bar(share, "faint")}
+      <p>${Phcle.percent(share)} known, <a href=${gaps}>${Phcle.count(columns.n - known, "gap")}</a></p>
+      <p class="quiet">${
+        skill
+          ? `On hidden cells ${skill.words}: ${skill.measure} ${score("score")}, usual value ${score("usual")}, family ${score("family")}.`
+          : "How well it is predicted was not measured."
+      }${on.length > 0 && ` It rests on ${on.join(", ")}.`}</p>
+    </li>`;
+  }
+
+  function profiles(columns) {
+    const rows = () => columns.fields.map(({ skill, readers, ...rest }) => ({ ...rest, score: skill?.score }));
+    const items = columns.fields.map((field, i) => profile(columns, field, i));
+    const list = html`<ul class="profiles">${items}</ul>`;
+    return Phcle.section("Columns", list, Phcle.downloads(rows, "columns"));
   }
 
   // -- The page
@@ -312,47 +300,37 @@
     items().forEach(draw_buttons);
   }
 
+  function list(columns, asked) {
+    if (asked.get("suspicious")) return suspicious_cells(columns);
+    if (asked.get("label")) return gaps_of_label(columns, asked.get("label"));
+    return asked.get("column") ? gaps_of_column(columns, asked) : profiles(columns);
+  }
+
   Phcle.pages["/complete"] = async function (asked) {
     const [info, columns] = await Promise.all([Phcle.once("/api/info"), Phcle.columns()]);
-    const fields = columns.fields
-      .map((each) => ({ ...each, gaps: columns.n - each.known }))
-      .filter(({ gaps }) => gaps > 0);
     const head = Phcle.page_head(
       "Complete the table",
       "Go through predicted values and accept, change or refuse them. Your browser keeps the decisions until you save or clear them; the embedding does not change.",
     );
-    if (!fields.length) {
-      const none = html`<p class="card">This embedding has no table with gaps that can be predicted.</p>`;
-      return { title: "Complete", content: [head, none] };
-    }
-    decisions ??= new Decisions(info.digest, () => show_decisions());
+    const note = (text) => html`<p class="card">${text}</p>`;
+    const none = note("This embedding has no table with gaps that can be predicted.");
+    if (!columns.fields.some(({ known }) => known < columns.n)) return { title: "Complete", content: [head, none] };
+    decisions ??= new Decisions(info.digest, show_decisions);
     const box = html`<input id="gaps-label" type="search" />`;
     const take = ({ label }) => Phcle.open("/complete", { label });
-    const options = fields.map(({ title, context, gaps }, i) => {
-      const is_now = asked.get("context") === context && asked.get("column") === title;
-      return html`<option value=${i} selected=${is_now}>${title} (${context}): ${count(gaps)} gaps</option>`;
-    });
-    const pick = ({ target }) => {
-      const { context, title } = fields[Number(target.value)];
-      Phcle.open("/complete", { context, column: title });
-    };
     bar = html`<section class="card decisions" aria-label="Your decisions" hidden></section>`;
-    let list = () => all_columns(fields);
-    if (asked.get("suspicious")) list = () => suspicious_cells(columns, decisions);
-    else if (asked.get("label")) list = () => gaps_of_label(columns, decisions, asked.get("label"));
-    else if (asked.get("column")) list = () => gaps_of_column(columns, decisions, asked);
     const content = [
       head,
       html`<section class="card chooser choose-gaps" aria-label="What to complete">
         <div><label for="gaps-label">Gaps of a label</label>${Phcle.suggest_labels(box, take)}</div>
-        <div><label for="gaps-column">Gaps of a column</label>
-          <select id="gaps-column" onchange=${pick}><option value="" disabled selected>choose a column</option>${options}</select></div>
+        <div><span class="choose-title">Gaps of a column</span>
+          <a class="button" href="#/complete">Choose a column</a></div>
         <div><span class="choose-title">Suspicious known cells</span>
           <a class="button" href=${Phcle.address("/complete", { suspicious: 1 })}>Look for them</a></div>
       </section>`,
-      !info.is_predicted && html`<p class="card">The fit predicted no gaps: values come from the vectors alone, without intervals and probabilities.</p>`,
+      !info.is_predicted && note("The fit predicted no gaps: values come from the vectors alone, without intervals and probabilities."),
       bar,
-      await list(),
+      await list(columns, asked),
     ];
     return { title: "Complete", content, shown: show_decisions };
   };
@@ -363,17 +341,14 @@
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const all = items();
     const now = all.indexOf(event.target.closest(".gap"));
-    const go = (i) => {
-      const next = all[Math.min(Math.max(i, 0), all.length - 1)];
-      next.focus();
-      next.scrollIntoView({ block: "nearest" });
-    };
     const decision = { a: "accept", r: "reject" }[event.key];
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!all.length || !(step || (decision && now >= 0))) return;
     event.preventDefault();
     if (decision) decisions.decide(all[now].cell, decision);
-    go(now < 0 ? 0 : now + (step ?? 1));
+    const next = all[Math.min(Math.max(now < 0 ? 0 : now + (step ?? 1), 0), all.length - 1)];
+    next.focus();
+    next.scrollIntoView({ block: "nearest" });
   });
 
   // Another tab may decide, too.

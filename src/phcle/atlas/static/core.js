@@ -5,7 +5,7 @@
 //   Phcle.open(path, pairs)               go to a part of the page; it stands after "#"
 (function (root) {
   "use strict";
-  const Phcle = (root.Phcle = root.Phcle || {});
+  const Phcle = (root.Phcle = { pages: {} });
   const SVG = "http://www.w3.org/2000/svg";
   const DRAWN = new Set(["svg", "path", "rect", "circle"]);
   const WAIT_MS = 80;
@@ -201,7 +201,7 @@
     }
   };
 
-  Phcle.open = (path, asked) => root.location.assign(Phcle.address(path, asked));
+  Phcle.open = (path, asked) => (root.location.hash = Phcle.address(path, asked));
 
   // -- Numbers and texts
 
@@ -237,6 +237,7 @@
 
   // A cosine and how unusual it is: whole percents, from 99 % on tenths.
   Phcle.similarity = function ({ similarity, percentile }) {
+    if (similarity === undefined) return "";
     const digits = percentile < 99 ? 1 : 10;
     const share = Math.min(Math.floor(digits * percentile) / digits, 99.9);
     return `${similarity.toFixed(2)}, nearer than ${share.toFixed(digits > 1 ? 1 : 0)} % of pairs`;

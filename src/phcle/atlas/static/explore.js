@@ -2,13 +2,13 @@
 // The address holds what is shown; a choice makes an entry in the history, moving does not.
 (function (root) {
   "use strict";
-  const Phcle = root.Phcle;
   const { html, count } = Phcle;
   const LOOK_MS = 1000;
   const MOST_KEPT = 200; // chosen labels in an address, which must not be too long
   const MOST_LISTED = 300;
   const MOST_COMPARED = 8;
   const N_ON_CARD = 8; // cells, and nearest labels
+  const PHONE = "(max-width: 46rem)";
   // Parts of the window that a sheet covers on a phone, and where it turns to another of them.
   const [HALF, WHOLE, WHOLE_FROM, CLOSED_BELOW] = [0.45, 0.92, 0.68, 0.25];
 
@@ -56,7 +56,10 @@
       const changed = (filters) => this.filter(filters).then(() => this.remember());
       const share = () => this.share_filtered();
       this.filter_panel = Phcle.filter_panel(this.columns, { changed, share });
-      const chosen = (label) => this.map.go_to_label(label).catch((error) => this.map.tell(error.message));
+      const chosen = (label) => {
+        if (root.matchMedia(PHONE).matches) this.open_panel("table", false); // it covers the card
+        this.map.go_to_label(label).catch((error) => this.map.tell(error.message));
+      };
       this.table = Phcle.label_table(this.columns, { chosen });
       this.panels = {
         filters: this.panel("Filters", this.filter_panel.whole),
@@ -64,7 +67,8 @@
       };
       this.on_map = html`<div id="map"></div>`;
       const { filters, table } = this.panels;
-      this.host.replaceChildren(filters, this.on_map, table);
+      const title = html`<h1 class="unseen">Map of ${Phcle.count(this.columns.n, "label")}</h1>`;
+      this.host.replaceChildren(title, filters, this.on_map, table);
     }
 
     panel(title, content) {
@@ -309,9 +313,8 @@
     tell_number() {
       const { n } = this.found;
       const { ready, method, names } = this.map.data;
-      const of_all = names.length < this.columns.n ? ` of ${count(this.columns.n)}` : "";
       if (this.filters.length) this.map.tell(`${count(n)} of ${count(this.columns.n)} labels.`);
-      else if (ready) this.map.tell(`${count(names.length)}${of_all} labels, arranged by ${method}.`);
+      else if (ready) this.map.tell(`${count(names.length)} labels, arranged by ${method}.`);
     }
 
     share_filtered() {
@@ -362,16 +365,17 @@
       ];
     }
 
+    // Links to labels move the map.
     near({ label, neighbours, explains }, point) {
-      const { map } = this;
-      const known = neighbours ?? map.nearest_to(point).map((i) => map.named(i));
-      return html`<ol class="map-near">
-        ${known.slice(0, N_ON_CARD).map((near) => html`<li>
-          ${Phcle.button(Phcle.name(near.name), () => map.go_to_label(near.label), { class: "go" })}
-          <span class="map-count">${near.similarity?.toFixed(2)}</span>
-          ${explains && Phcle.reason(label, near)}
-        </li>`)}
-      </ol>`;
+      const known = neighbours ?? this.map.nearest_to(point).map((i) => this.map.named(i));
+      const list = Phcle.near_list(label, known.slice(0, N_ON_CARD), explains);
+      list.addEventListener("click", (event) => {
+        const link = event.target.closest(".near-head a");
+        if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        this.map.go_to_label(new URLSearchParams(link.hash.split("?")[1]).get("label"));
+      });
+      return list;
     }
 
     card_of_many({ many, colouring, data }) {

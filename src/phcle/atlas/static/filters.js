@@ -5,7 +5,6 @@
 //   panel.show(filters, found)   `found` is what columns.passing(filters) gives
 (function (root) {
   "use strict";
-  const Phcle = root.Phcle;
   const { html, count } = Phcle;
   const [WIDTH, HEIGHT] = [240, 56];
   const N_OPEN = 12; // fields whose bars are counted at once
@@ -90,10 +89,11 @@
       });
       const { fields, tag_sets } = this.columns;
       const has_fields = fields.length + tag_sets.length > 0;
+      const can_rank = has_fields && !Phcle.is_report; // the server knows all probabilities
       return html`<div>
         <div class="facets-head">
           ${this.text}
-          ${has_fields && Phcle.suggest_attributes(wanted, this.columns, rank)}
+          ${can_rank && Phcle.suggest_attributes(wanted, this.columns, rank)}
           ${has_fields && html`<label class="facet-switch">${this.known} filter by observed values only</label>`}
           ${this.in_use}${this.tools}
         </div>

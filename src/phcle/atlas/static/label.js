@@ -2,7 +2,6 @@
 // with the reasons of what is predicted, the place in the taxonomy.
 (function (root) {
   "use strict";
-  const Phcle = root.Phcle;
   const { html, count } = Phcle;
   const N_NEAR = 15;
   const N_COLUMNS = 5; // of each context, in an explanation
@@ -18,6 +17,15 @@
 
   Phcle.page_head = (title, text, tools) => html`<div class="page-head">
     <h1><bdi>${title}</bdi></h1>${text && html`<p class="quiet">${text}</p>`}${tools}
+  </div>`;
+
+  Phcle.table = (titles, lines, numbers = [], kind = null) => html`<div class="scroll" tabindex="0">
+    <table class=${kind}>
+      <thead><tr>
+        ${titles.map((title) => html`<th scope="col" class=${numbers.includes(title) && "number"}><bdi>${title}</bdi></th>`)}
+      </tr></thead>
+      <tbody>${lines}</tbody>
+    </table>
   </div>`;
 
   // The way from the root to a node, of which the last is left out.
@@ -51,9 +59,10 @@
     </div>`;
   }
 
-  // The cells of a label by table: what is known first, then what is sure.
+  // The cells of a label by table. Those that are folded are what it lacks, then unsure ones.
   Phcle.cell_lists = function (cells, most = Infinity) {
-    const rank = ({ observed, confidence }) => (observed ? 2 : (confidence ?? 0.5));
+    const rank = ({ observed, confidence, value }) =>
+      (observed ? 2 : (confidence ?? 0.5)) - (value === false ? 10 : 0);
     const shown = cells.filter(({ value }) => value !== null);
     const contexts = [...new Set(shown.map(({ context }) => context))];
     return contexts.map((context) => {
@@ -140,7 +149,7 @@
       <div class="near-head">
         ${Phcle.label_link(near)}<span class="near-value">${Phcle.similarity(near)}</span>
       </div>
-      ${Phcle.bar(near.similarity)}${explains && Phcle.reason(label, near)}
+      ${near.similarity !== undefined && Phcle.bar(near.similarity)}${explains && Phcle.reason(label, near)}
     </li>`)}
   </ol>`;
 
@@ -164,20 +173,13 @@
       const row = labels.indexOf(label);
       if (row < 0) throw error;
       const own = await Promise.all(columns.fields.map((x) => columns.load(x.context, x.title)));
-      const cells = own.map((column) => {
-        const told = column.told(row);
-        const sure = told.endsWith("%") ? Number.parseInt(told, 10) / 100 : null;
-        const ends = column.is_number && !column.known[row] ? column : { low: {}, high: {} };
-        return {
-          context: column.context,
-          column: column.title,
-          value: column.value(row),
-          observed: Boolean(column.known[row]),
-          confidence: sure,
-          low: ends.low[row] ?? null,
-          high: ends.high[row] ?? null,
-        };
-      });
+      const cells = own.map((column) => ({
+        context: column.context,
+        column: column.title,
+        value: column.value(row),
+        observed: Boolean(column.known[row]),
+        ...column.sure(row),
+      }));
       return { label, name: names[row], row, cells, explains: true, neighbours: null, contexts: [], observed: [], predicted: [] };
     }
   };
@@ -266,19 +268,17 @@
   // -- Several labels
 
   function similarities({ labels, similarities: rows, percentiles, ancestors }) {
-    const head = labels.map(({ name }) => html`<th scope="col"><bdi>${name}</bdi></th>`);
-    const heat = (x) => `heat-${Math.round(10 * Math.max(0, Math.min(1, x)))}`;
+    const heat = (x) => ({ "--share": `${Math.round(38 * Math.max(0, Math.min(1, x)))}%` });
     const told = (i, j) => i !== j && `nearer than ${percentiles[i][j].toFixed(1)} % of pairs`;
     const lines = rows.map((row, i) => html`<tr>
       <th scope="row"><bdi>${labels[i].name}</bdi></th>
-      ${row.map((x, j) => html`<td class=${heat(x)} title=${told(i, j)}>${x.toFixed(2)}</td>`)}
+      ${row.map((x, j) => html`<td style=${heat(x)} title=${told(i, j)}>${x.toFixed(2)}</td>`)}
     </tr>`);
+    const above = ancestors.slice(0, MOST_COMPARED);
     return [
-      html`<div class="scroll" tabindex="0"><table class="heat">
-        <thead><tr><td></td>${head}</tr></thead><tbody>${lines}</tbody>
-      </table></div>`,
-      ancestors.length > 0 && html`<p><span class="quiet">All are </span>
-        ${ancestors.slice(0, MOST_COMPARED).map((each, i) => [i > 0 && " · ", Phcle.node_link(each)])}</p>`,
+      Phcle.table(["Label", ...labels.map(({ name }) => name)], lines, [], "heat"),
+      above.length > 0 && html`<p><span class="quiet">All are </span>
+        ${above.map((each, i) => [i > 0 && " · ", Phcle.node_link(each)])}</p>`,
     ];
   }
 
@@ -293,17 +293,10 @@
     </td>`;
   }
 
-  function compared_table(title, labels, rows) {
-    const head = labels.map(({ name }) => html`<th scope="col"><bdi>${name}</bdi></th>`);
-    return html`<div class="scroll" tabindex="0"><table>
-      <thead><tr><th scope="col">${title}</th>${head}</tr></thead><tbody>${rows}</tbody>
-    </table></div>`;
-  }
-
   async function several(ids) {
     const answer = await Phcle.get("/api/compare", { label: ids });
-    const { labels, attributes: rows, contexts, explains } = answer;
-    const own = labels.map(({ label }) => label);
+    const { labels, attributes: rows, explains } = answer;
+    const [own, names] = ["label", "name"].map((key) => labels.map((each) => each[key]));
     const chips = labels.map((each) => {
       const rest = own.filter((label) => label !== each.label);
       const off = Phcle.address("/label", { label: rest });
@@ -325,10 +318,6 @@
       <th scope="row"><bdi>${name}</bdi> <span class="quiet"><bdi>${context}</bdi></span></th>
       ${cells.map((each) => compared_cell(each, is_number))}
     </tr>`);
-    const known = contexts.map((row) => html`<tr>
-      <th scope="row"><bdi>${row.context}</bdi></th>
-      ${row.known.map((is_known) => html`<td>${is_known ? "known" : "missing"}</td>`)}
-    </tr>`);
     const as_rows = () =>
       labels.map((each, i) => ({
         ...each,
@@ -344,13 +333,11 @@
         </section>`,
         Phcle.section("Similarity", similarities(answer), Phcle.downloads(as_rows, "similarities")),
         explains && Phcle.section("Why", html`<ul class="pairs">${reasons}</ul>`),
-        lines.length > 0 && Phcle.section("Attributes", compared_table("Attribute", labels, lines)),
-        known.length > 0 && Phcle.section("Contexts", compared_table("Context", labels, known)),
+        lines.length > 0 && Phcle.section("Attributes", Phcle.table(["Attribute", ...names], lines)),
       ],
     };
   }
 
-  Phcle.pages = { ...Phcle.pages };
   Phcle.pages["/label"] = (asked) => {
     const ids = asked.getAll("label");
     return ids.length > 1 ? several(ids.slice(0, MOST_COMPARED)) : one_label(ids[0] ?? "");

@@ -2,7 +2,6 @@
 // of the page an address shows.
 (function (root) {
   "use strict";
-  const Phcle = root.Phcle;
   const { html } = Phcle;
   const SECTIONS = [
     ["/", "Explore"],
@@ -29,18 +28,12 @@
     if (current) bar.scrollLeft = current.offsetLeft + current.offsetWidth / 2 - bar.clientWidth / 2;
   }
 
-  async function show_page(path, asked) {
-    const page = Phcle.pages[path];
-    if (!page) throw new Error("There is no such page.");
-    const made = await page(asked);
-    return made;
-  }
-
   // Draw what the address says. The focus goes to the new page, for screen readers.
   async function draw() {
     const { path, asked } = Phcle.here();
     const mine = (drawn = {});
     const is_map = path === "/";
+    document.body.dataset.shown = "";
     draw_sections(path);
     explore.hidden = !is_map;
     content.hidden = is_map;
@@ -51,22 +44,26 @@
     if (is_map) {
       content.replaceChildren();
       await Phcle.show_explore(explore, asked);
+      document.body.dataset.shown = root.location.hash;
       return;
     }
     content.setAttribute("aria-busy", "true");
-    const made = await show_page(path, asked);
+    if (!Phcle.pages[path]) throw new Error("There is no such page.");
+    const made = await Phcle.pages[path](asked);
     if (mine !== drawn) return; // the visitor has gone on
     document.title = `${made.title} · ${title} · phcle`;
     await Phcle.show(content, made.content);
     made.shown?.();
     root.scrollTo(0, 0);
     place("main").focus({ preventScroll: true });
+    document.body.dataset.shown = root.location.hash;
   }
 
   function redraw() {
     draw().catch((error) => {
       content.hidden = false;
-      Phcle.show(content, Phcle.failure(error));
+      Phcle.show(content, [Phcle.page_head("Not found"), Phcle.failure(error)]);
+      document.body.dataset.shown = root.location.hash;
     });
   }
 
@@ -105,6 +102,16 @@
     event.preventDefault();
     place("finder").focus();
     place("finder").select();
+  });
+
+  // Inside another page, such as a notebook, the browser would take links to parts of this
+  // page for links to that one.
+  document.addEventListener("click", (event) => {
+    const address = event.target.closest('a[href^="#"]')?.getAttribute("href");
+    if (!address || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    if (address.startsWith("#/")) root.location.hash = address;
+    else place(address.slice(1)).focus();
   });
 
   root.addEventListener("popstate", redraw);

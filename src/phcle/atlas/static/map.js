@@ -8,7 +8,6 @@
 // called for the Enter key. A small map (`is_bare`) has only the stage.
 (function (root) {
   "use strict";
-  const Phcle = (root.Phcle = root.Phcle || {});
   const { html, count } = Phcle;
   const MOST_TOLD = 4; // colourings in a tooltip
   const MOVE_MS = 700; // between two embeddings
@@ -123,7 +122,8 @@
       const stage = this.stage.getBoundingClientRect();
       return [...this.host.parentElement.querySelectorAll(PANELS)]
         .map((panel) => panel.getBoundingClientRect())
-        .filter((box) => box.width && box.top < stage.bottom && box.bottom > stage.top)
+        .filter(({ width, top, bottom }) => width && top < stage.bottom && bottom > stage.top)
+        .filter(({ left, right }) => left < stage.right && right > stage.left)
         .map((box) => [
           box.left - stage.left,
           box.top - stage.top,

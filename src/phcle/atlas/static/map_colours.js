@@ -5,14 +5,13 @@
 //     and grey, unless `shades` gives {colour, is_faint} for each group; then the first group
 //     is drawn above the others.
 //   values (Float32Array), low and high: the ends of the scale, which shows ratios with
-//     `is_log`. With `highest_above`, higher values are drawn above lower ones. `missing` says what NaN means, by default "unknown";
+//     `is_log`. `missing` says what NaN means, by default "unknown";
 //     `unit` is text after a number.
 // An attribute has more: is_known (Uint8Array: 1 where it is observed; predicted points are
 // faint) and confidence (Uint8Array, 0 … 255). Its modes show its values, what is known, and
 // how sure predictions are.
 (function (root) {
   "use strict";
-  const Phcle = (root.Phcle = root.Phcle || {});
   const FAINT = 0.42; // share of its own colour that a predicted point has
   const STEPS = 64; // colours of a ramp
   const N_RAMP = 5; // colours of a ramp that the style sheet names
@@ -83,7 +82,7 @@
   }
 
   function painted_numbers(colouring, colour_of) {
-    const { values, low, high, is_known, highest_above, is_log, missing = "unknown" } = colouring;
+    const { values, low, high, is_known, is_log, missing = "unknown" } = colouring;
     const ramp = ramp_colours(colour_of);
     const page = colour_of("--page");
     const faint = ramp.map((own) => mixed(own, page, FAINT));
@@ -100,11 +99,10 @@
       if (is_missing(i)) return none;
       return (is_faint(i) ? faint : ramp)[step(values[i])];
     };
-    const known_rank = (i) => (highest_above ? 1 + step(values[i]) : is_faint(i) ? 1 : 2);
     return {
       colour,
-      rank: (i) => (is_missing(i) ? 0 : known_rank(i)),
-      n_ranks: highest_above ? 1 + STEPS : 3,
+      rank: (i) => (is_missing(i) ? 0 : is_faint(i) ? 1 : 2),
+      n_ranks: 3,
       legend: {
         low,
         high,

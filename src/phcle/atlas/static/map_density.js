@@ -6,7 +6,6 @@
 // Points are counted in the cells of a grid and blurred.
 (function (root) {
   "use strict";
-  const Phcle = (root.Phcle = root.Phcle || {});
   const SIDE = 256; // cells
   const HALF = 1.15; // the grid reaches a little beyond the map, for the blur
   const BLUR = 4; // cells, three times

@@ -2,7 +2,6 @@
 // where there is room, the important ones first and in every part of the view.
 (function (root) {
   "use strict";
-  const Phcle = (root.Phcle = root.Phcle || {});
   const FONT = 'system-ui, "Segoe UI", "Liberation Sans", sans-serif';
   const LONGEST = 30; // letters of a name; the rest is cut
   const CELL = 8; // pixels of a cell that a name takes

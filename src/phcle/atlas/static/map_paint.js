@@ -14,7 +14,6 @@
 // takes the graphics card away. Both painters show the same colours at every size.
 (function (root) {
   "use strict";
-  const Phcle = (root.Phcle = root.Phcle || {});
 
   const VERTEX = `#version 300 es
     in vec2 place;

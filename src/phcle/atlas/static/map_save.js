@@ -1,7 +1,6 @@
 // Save the view of a map as a picture, sharper than the screen, with the legend beside it.
 (function (root) {
   "use strict";
-  const Phcle = (root.Phcle = root.Phcle || {});
   const SHARP = 3; // pixels of the picture for each pixel of the screen
   const LINE = 20; // pixels of a line of the legend
   const FONT = "system-ui, sans-serif";

@@ -9,7 +9,6 @@
 // zoom it, about the place where they are.
 (function (root) {
   "use strict";
-  const Phcle = (root.Phcle = root.Phcle || {});
   const MOVE_MS = 450;
   const CLOSEST = 0.0005; // smallest half side of a view; that of the whole map is 1
   const FARTHEST = 4;
@@ -340,7 +339,7 @@
 
     draw() {
       this.is_asked = false;
-      if (!this.order) return;
+      if (!this.order || !this.stage.isConnected) return;
       const frame = this.frame();
       this.painter.paint(frame);
       this.told.draw(frame);

@@ -2,7 +2,6 @@
 // a cluster, a filter or what was encircled on the map.
 (function (root) {
   "use strict";
-  const Phcle = root.Phcle;
   const { html, count } = Phcle;
 
   function shared({ column, context, value, inside, outside, n_known, is_number }) {

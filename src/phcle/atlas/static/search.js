@@ -1,7 +1,6 @@
 // Inputs that suggest labels, nodes and attributes while one types.
 (function (root) {
   "use strict";
-  const Phcle = root.Phcle;
   const { html } = Phcle;
   const MOST = 12;
 
@@ -9,27 +8,18 @@
   async function find(typed) {
     if (!typed.trim()) return { labels: [], nodes: [] };
     if (!Phcle.is_report) return Phcle.get("/api/search", { q: typed, limit: MOST });
-    const [map, tree] = await Promise.all([
-      Phcle.once("/api/map"),
-      Phcle.once("/api/hierarchy").catch(() => null),
-    ]);
-    const { names, labels } = map;
-    const rows = Phcle.search(names, labels ?? names, typed);
-    const ids = labels ?? names;
-    const has = (name) => name.toLowerCase().includes(typed.trim().toLowerCase());
-    const nodes = (tree?.nodes ?? [])
-      .map((node, i) => ({ node, name: tree.columns[i], above: [] }))
-      .filter(({ name }) => has(name));
-    const found = rows.map((i) => ({ label: ids[i], name: names[i] }));
-    return { labels: found, nodes: nodes.slice(0, MOST), is_guess: rows.is_guess };
+    const { names, labels } = (await Phcle.columns()).map;
+    const rows = Phcle.search(names, labels, typed);
+    const found = rows.map((i) => ({ label: labels[i], name: names[i] }));
+    return { labels: found, nodes: [], is_guess: rows.is_guess };
   }
 
   const shown = (name, note) => [Phcle.name(name), html`<span class="map-count">${note}</span>`];
 
   // An input in a holder; its list of suggestions stands below it. `input` has id and name.
   Phcle.suggest = function (input, options) {
-    const made = Phcle.combobox(input.id, { ...options, input });
-    return html`<span class="holder">${input}${made.whole}</span>`;
+    const list = Phcle.combobox(input.id, { ...options, input });
+    return html`<span class="holder">${input}${list}</span>`;
   };
 
   Phcle.suggest_labels = (input, take) =>

@@ -5,7 +5,6 @@
 //   table.show(found)   `found` is what columns.passing(filters) gives
 (function (root) {
   "use strict";
-  const Phcle = root.Phcle;
   const { html, count } = Phcle;
   const N_ROWS = 50;
   const MOST_SHOWN = 6; // columns at first: more do not fit
@@ -119,7 +118,7 @@
       return html`<td class=${`${number} ${is_known ? "seen" : "guessed"}`}>
         <span class=${`mark ${is_known ? "solid" : "pale"}`} aria-hidden="true"></span>
         <bdi>${column.text(row)}</bdi>
-        ${!is_known && html` <span class="quiet">${column.told(row)}</span>`}
+        ${!is_known && html` <span class="quiet">${Phcle.sure_text(column.sure(row))}</span>`}
         <span class="unseen">${is_known ? " observed" : " predicted"}</span>
       </td>`;
     }
@@ -146,7 +145,8 @@
       return named.map((each, i) => {
         const row = rows[i];
         const cells = shown.flatMap((column) => {
-          const told = column.known[row] ? "observed" : `predicted ${column.told(row)}`.trimEnd();
+          const sure = Phcle.sure_text(column.sure(row));
+          const told = column.known[row] ? "observed" : `predicted ${sure}`.trimEnd();
           return [
             [column.title, column.is_number ? (column.value(row) ?? "") : column.text(row)],
             [`${column.title}: known`, column.present[row] ? told : ""],

@@ -1,7 +1,6 @@
 // The section Understand: a dropped picture, or features of pictures, and its related labels.
 (function (root) {
   "use strict";
-  const Phcle = root.Phcle;
   const { html, count } = Phcle;
   const MOST_BYTES = 16 * 1024 * 1024;
 
@@ -16,19 +15,13 @@
     ]);
   }
 
-  const as_rows = (pictures) =>
-    pictures.flatMap(({ picture, related, attributes }) => [
-      ...related.map(({ name, share }) => ({ picture, kind: "label", context: "", name, value: share })),
-      ...attributes.map(({ name, context, value }) => ({ picture, kind: "attribute", context, name, value })),
-    ]);
-
   async function understood(file) {
     if (file.size > MOST_BYTES) throw new Error("the file is larger than 16 megabytes.");
     const { pictures, n } = await Phcle.post("/api/understand", file);
     return [
       html`<div class="columns">${pictures.map((each) => card(each, file.name))}</div>`,
       n > pictures.length && html`<p class="quiet">and ${count(n - pictures.length)} more rows</p>`,
-      Phcle.downloads(() => as_rows(pictures), "understood"),
+      Phcle.downloads(() => pictures.flatMap(({ related }) => related), "related"),
     ];
   }
 

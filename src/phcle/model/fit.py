@@ -1,0 +1,364 @@
+"""The loop of a fit: sweeps over all factors until the objective settles.
+
+    align → choose → pose → start → learn (sweep, sweep, …) → finish → embedding
+
+`PHCLE.fit` makes these steps. `Solver` is the default solver, majorise-minimise: every
+sweep balances the factors, updates that of each context, then W, and none of these
+steps raises the objective. A state is a value: all factors, the weights and the
+history. Processes that share a fit make the same sweeps, each on rows of its own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from phcle.backends.protocol import Array
+from phcle.contexts.terms import Sample
+from phcle.errors import NumericalError, some
+from phcle.model.balance import balance
+from phcle.model.column_samples import EVERYTHING, ColumnSamples, Drawn
+from phcle.model.problem import DeviceProblem, State, Weights
+from phcle.model.rows import Rows, improve_rows
+
+Reweigh = Callable[[Mapping[str, float], Mapping[str, float]], dict[str, float]]
+"""Computes new weights from weighted losses above the floor and present weights."""
+
+NOISY = 3
+"""Number of sweeps whose estimated gaps are averaged before they are compared. Single
+estimates from samples vary too much."""
+
+RISES = 2e-3
+"""A sampled sweep that raises the gap by more than this share is repeated. Smaller
+rises come from the sample of labels that updates the factors."""
+
+MORE = 4
+"""A sweep that raises the gap is repeated with so many times more labels and columns,
+which halves the noise. The sweeps that follow use as many."""
+
+ROUNDING = 1e-6
+"""Share of the objective by which rounding and inexact steps may raise the gap of all
+columns, in full precision."""
+
+
+@dataclass
+class Solver:
+    """Makes sweeps that never raise the objective.
+
+    With `samples`, the dense parts use a new sample of the columns in every sweep. The
+    objective is then an estimate. A sweep that raises it on its own sample is repeated
+    with more columns. If it still rises, the fit ends before this sweep.
+
+    Attributes
+    ----------
+    device : DeviceProblem
+        The problem on its back end.
+    tol : float
+        Relative decrease of the gap at which the fit has converged.
+    reweigh : callable or None
+        Changes the weights after each sweep.
+    samples : ColumnSamples or None
+        Draws samples of columns. By default all columns are used.
+    remedy : str
+        Advice for the error message if numbers overflow.
+    """
+
+    device: DeviceProblem
+    tol: float
+    reweigh: Reweigh | None = None
+    samples: ColumnSamples | None = None
+    remedy: ClassVar[str] = "Use dtype='float64', or smaller weights and penalties."
+
+    @cached_property
+    def floors(self) -> list[float]:
+        """Lower bound of the loss of each context."""
+        problem, backend = self.device.problem, self.device.backend
+        return [x.floor(problem.penalties, backend) for x in problem.contexts]
+
+    def begin(self, start: Sequence[Array], weights: Weights) -> State:
+        """Move a start to the device.
+
+        Parameters
+        ----------
+        start : sequence of arrays
+            W, then the factor of each context.
+        weights : mapping
+            α and β by context.
+
+        Returns
+        -------
+        State
+            The state before the first sweep.
+        """
+        W, *factors = map(self.device.backend.asarray, start)
+        return State(W, tuple(factors), dict(weights))
+
+    def learn(
+        self,
+        state: State,
+        *,
+        max_iter: int,
+        on_step: Callable[[State], None] = lambda state: None,
+    ) -> State:
+        """Make sweeps until the gap has settled, or `max_iter` sweeps are made.
+
+        Parameters
+        ----------
+        state : State
+            Where to begin.
+        max_iter : int
+            Most sweeps, including those that the state has made.
+        on_step : callable, optional
+            Called with the state after each sweep.
+
+        Returns
+        -------
+        State
+            The state after the last sweep.
+        """
+        step = self.sweep if self.samples is None else self._sampled_sweep
+        while state.iteration < max_iter and not self.converged(state):
+            with self.naming_overflow(state):
+                state = step(state)
+            if state.risen is not None:
+                break
+            on_step(state)
+        return state
+
+    def sweep(self, state: State, drawn: Drawn = EVERYTHING) -> State:
+        """Update all factors, then W: it comes last, so values sum to the objective.
+
+        Parameters
+        ----------
+        state : State
+            The state before the sweep.
+        drawn : Drawn, optional
+            Samples of labels and columns. By default all are used.
+
+        Returns
+        -------
+        State
+            The state after it, with a record.
+        """
+        device, began = self.device, time.perf_counter()
+        state, improve = balance(device, state), partial(improve_rows, device.backend)
+        factors = device.update_factors(
+            state.W, state.factors, state.weights, improve, samples=drawn.labels
+        )
+        W, values = self._rows(factors, state.weights, drawn.columns).updated(state.W)
+        return self.recorded(state, W, factors, values, began)
+
+    def _sampled_sweep(self, state: State) -> State:
+        """A sweep on samples; one that raises the gap is repeated with larger ones."""
+        assert self.samples is not None
+        least = int(state.history[-1].get("columns", 0)) if state.history else 0
+        for _ in range(2):
+            drawn = self.samples.draw(state.iteration, least)
+            after = self.sweep(state, drawn)
+            record = {**after.history[-1], "columns": float(drawn.n)}
+            risen = self._risen(state, drawn, record)
+            if risen is None:
+                return replace(after, history=(*state.history, record))
+            del after  # memory of the device, for the repeated sweep
+            least = MORE * drawn.n
+        return replace(state, risen=risen)
+
+    def _rows(
+        self,
+        factors: Sequence[Array],
+        weights: Weights,
+        samples: Sequence[Sample | None] | None = None,
+    ) -> Rows:
+        """The rows of W, with these factors."""
+        device = self.device
+        views = device.views(factors, weights, samples)
+        ridge = device.problem.penalties.ridge
+        return Rows(device.backend, views, ridge, device.blocks)
+
+    def recorded(
+        self,
+        state: State,
+        W: Array,
+        factors: tuple[Array, ...],
+        values: Any,
+        began: float,
+    ) -> State:
+        """Make the next state, with a record and perhaps with new weights.
+
+        Parameters
+        ----------
+        state : State
+            The state before the sweep.
+        W : array of shape (labels, dim)
+            Label vectors after the sweep.
+        factors : tuple of arrays
+            Factors after the sweep.
+        values : sequence of float
+            Value of each context after the sweep.
+        began : float
+            When the sweep began, by `time.perf_counter`.
+
+        Returns
+        -------
+        State
+            The state after the sweep.
+        """
+        penalties = self.device.penalties(W, factors)
+        # NaN or infinity in any factor shows here, so the check costs nothing.
+        if not np.isfinite([*values, *penalties.values()]).all():
+            broken = np.flatnonzero(~np.isfinite(values))
+            raise self._overflow(state, [self.device.problem.names[i] for i in broken])
+        weights = state.weights
+        record = {
+            "iteration": float(state.iteration + 1),
+            "seconds": time.perf_counter() - began,
+            **self.terms(values, weights, penalties),
+            **{f"weight:{name}": weight for name, weight in weights.items()},
+        }
+        if self.reweigh is not None:
+            weights = self.reweigh(self._above_floor(values, weights), weights)
+        return State(W, factors, weights, (*state.history, record))
+
+    def _above_floor(self, values: Any, weights: Weights) -> dict[str, float]:
+        """The value of each context above its floor."""
+        problem = self.device.problem
+        sizes = problem.term_weights(weights)
+        above = np.asarray(values, np.float64) - np.multiply(sizes, self.floors)
+        return dict(zip(problem.names, map(float, above), strict=True))
+
+    def terms(
+        self, values: Any, weights: Weights, penalties: Mapping[str, float]
+    ) -> dict[str, float]:
+        """Collect the objective, the gap and every term.
+
+        Parameters
+        ----------
+        values : sequence of float
+            Value of each context.
+        weights : mapping
+            α and β by context.
+        penalties : mapping
+            A number for each penalty.
+
+        Returns
+        -------
+        dict
+            Numbers by name, as in the history.
+        """
+        contexts = self.device.problem.contexts
+        named = {
+            f"{context.kind}:{context.name}": float(value)
+            for context, value in zip(contexts, values, strict=True)
+        }
+        above = self._above_floor(values, weights)
+        return {
+            "objective": sum(named.values()) + sum(penalties.values()),
+            "gap": sum(above.values()) + sum(penalties.values()),
+            **named,
+            **penalties,
+        }
+
+    def converged(self, state: State) -> bool:
+        """Whether the last sweep lowered the gap by less than `tol`, and raised it not.
+
+        With samples, the mean gaps of several sweeps are compared.
+
+        Parameters
+        ----------
+        state : State
+            The state after a sweep.
+
+        Returns
+        -------
+        bool
+            Whether to stop.
+        """
+        n = 1 if self.samples is None else NOISY
+        gaps = [record["gap"] for record in state.history[-2 * n :]]
+        if len(gaps) < 2 * n:
+            return False
+        before, after = sum(gaps[:n]), sum(gaps[n:])
+        if self.samples is None:
+            share = max(ROUNDING, self.device.backend.noise)
+            most = share * abs(state.history[-1]["objective"])
+        else:
+            most = RISES * n * abs(after)
+        return -most <= before - after <= self.tol * n * abs(after)
+
+    def _risen(
+        self, before: State, drawn: Drawn, now: Mapping[str, float]
+    ) -> str | None:
+        """Name the context that rose most, if the sweep has raised the gap.
+
+        The gap before it is computed from the same sample, so that the noise of both
+        cancels. That is a pass over all rows, which most sweeps do not need: they fall
+        below the gap that the sweep before them noted.
+        """
+        # Gaps of different weights cannot be compared.
+        if not before.history or self.reweigh is not None:
+            return None
+        if now["gap"] <= before.history[-1]["gap"]:
+            return None
+        values = self._rows(before.factors, before.weights, drawn.columns).values(
+            before.W
+        )
+        penalties = self.device.penalties(before.W, before.factors)
+        then = self.terms(values, before.weights, penalties)
+        if now["gap"] <= then["gap"] + RISES * abs(then["gap"]):
+            return None
+        rises = {
+            context.name: now[key] - then[key]
+            for context in self.device.problem.contexts
+            for key in [f"{context.kind}:{context.name}"]
+        }
+        return max(rises, key=lambda name: rises[name])
+
+    @contextmanager
+    def naming_overflow(self, before: State) -> Iterator[None]:
+        """Turn a failed matrix factorisation into an error that names the context.
+
+        Parameters
+        ----------
+        before : State
+            The last good state.
+
+        Yields
+        ------
+        None
+            The body runs as usual.
+        """
+        try:
+            yield
+        except Exception as error:
+            # NumPy and torch each have a class of this name, with no common base.
+            if not type(error).__name__.endswith("LinAlgError"):
+                raise
+            raise self._overflow(before, []) from error
+
+    def _overflow(self, before: State, broken: Sequence[str]) -> NumericalError:
+        if not broken or len(broken) == len(self.device.problem.names):
+            broken = self._steepest(before)  # W overflowed, so all did
+        sweep = before.iteration
+        last = f"sweep {sweep} was the last good one" if sweep else "it was the first"
+        return NumericalError(
+            f"the numbers of context {some(broken)} are no longer finite in "
+            f"{self.device.backend.dtype} after sweep {sweep + 1}; {last}. "
+            f"{self.remedy}"
+        )
+
+    def _steepest(self, state: State) -> list[str]:
+        """Contexts with an infinite gradient in W, or else the one with the largest."""
+        rows = self._rows(state.factors, state.weights)
+        xp, pulls = self.device.backend.xp, {}
+        for name, view in zip(self.device.problem.names, rows.views, strict=True):
+            gradient, value = replace(rows, views=[view], ridge=0.0).gradient(state.W)
+            largest = float(xp.max(xp.abs(gradient)))
+            pulls[name] = largest if np.isfinite(value).all() else np.inf
+        infinite = [name for name, pull in pulls.items() if not np.isfinite(pull)]
+        return infinite or [max(pulls, key=lambda name: pulls[name])]

@@ -1,0 +1,239 @@
+"""What a refit takes from an earlier embedding: its settings and its factors.
+
+Labels and columns are matched by name. Vectors of new labels are solved while the
+factors stay fixed; new columns start at zero, and the first sweep solves them from W.
+A new context, or longer vectors, need dimensions that the embedding does not have;
+sweeps find these slowly, so such a refit has the start of any other fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from phcle.arrays import Flags, Floats
+from phcle.backends.protocol import Backend, choose_backend
+from phcle.contexts.alignment import Aligned
+from phcle.contexts.labels import index_of
+from phcle.embedding import load
+from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.errors import ContextError, OptionError, some
+from phcle.model.label_solve import solve_labels
+from phcle.model.problem import DeviceProblem, Problem, Weights
+from phcle.model.settings import Chosen
+from phcle.model.start import NOISE, draw_rows
+from phcle.options import DEFAULTS, OPTIONS
+
+MOST_NEW = 0.5
+"""Settings are taken while at most this share of the labels is new or gone."""
+
+MAY_DIFFER = ("dim", "random_state", "match", "dtype", "mode", "solver", "step_size")
+"""Options that may differ from those of the earlier fit without another choice of
+settings."""
+
+DEAD = 1e-3
+"""A dimension is dead if its part of all products is below this share of the largest.
+Sweeps would hardly revive it, so noise takes its place."""
+
+FOLD_TOL = 1e-2
+"""Tolerance of the vectors of new labels. The sweeps go on from there."""
+
+
+def earlier_embedding(
+    given: LabelEmbedding | str | Path, aligned: Aligned, init: str
+) -> LabelEmbedding:
+    """Check what a refit shall start from, and load it.
+
+    Parameters
+    ----------
+    given : LabelEmbedding, str or Path
+        An embedding or its file.
+    aligned : Aligned
+        Contexts and labels of the refit.
+    init : str
+        The option of this name.
+
+    Returns
+    -------
+    LabelEmbedding
+        The embedding.
+    """
+    if init != "spectral":
+        raise OptionError(
+            f"warm_start takes the place of init={init!r}; leave one of them out."
+        )
+    if not isinstance(given, (LabelEmbedding, str, Path)):
+        raise OptionError(
+            "warm_start must be a LabelEmbedding or the path of its file. Got "
+            f"{type(given).__name__} instead."
+        )
+    embedding = given if isinstance(given, LabelEmbedding) else load(given)
+    known = {context.given_name for context in embedding.contexts}
+    ours = [context.name for context in aligned.contexts]
+    if not known:
+        raise ContextError(
+            "warm_start has vectors but no contexts, so no fit can start from it; "
+            "use an embedding that PHCLE learned, or leave warm_start out."
+        )
+    if known.isdisjoint(ours):
+        raise ContextError(
+            f"warm_start has the contexts {some(sorted(known))}, and this fit has "
+            f"{some(ours)}; name them alike (name=, NAME=FILE), or leave "
+            "warm_start out."
+        )
+    if set(embedding.labels).isdisjoint(aligned.labels):
+        raise ContextError(
+            f"warm_start has labels such as {some(embedding.labels)}, and none of "
+            f"this fit, {some(aligned.labels)}; leave warm_start out."
+        )
+    return embedding
+
+
+def earlier_choice(
+    embedding: LabelEmbedding, options: Mapping[str, Any], aligned: Aligned
+) -> Chosen | str:
+    """Take the settings of an earlier embedding, if they still suit the data.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
+    options : mapping
+        Options of the refit.
+    aligned : Aligned
+        Contexts and labels of the refit.
+
+    Returns
+    -------
+    Chosen or str
+        The settings, or why they must be chosen anew.
+    """
+    stored = embedding.origin.get("chosen")
+    if not isinstance(stored, Mapping):
+        return "the earlier embedding does not say what was chosen"
+    before = {**DEFAULTS, **embedding.options}
+    others = [
+        option.name
+        for option in OPTIONS
+        if not (option.may_change_on_resume or option.name in MAY_DIFFER)
+        and before[option.name] != options[option.name]
+    ]
+    if others:
+        return f"the earlier fit had another {some(others)}"
+    known = {context.given_name for context in embedding.contexts}
+    if known != {context.name for context in aligned.contexts}:
+        return "the earlier fit had other contexts"
+    old, new = set(embedding.labels), set(aligned.labels)
+    share = len(old ^ new) / len(old | new)
+    if share > MOST_NEW:
+        return f"{share:.0%} of the labels are new or gone"
+    chosen = Chosen.from_dict(stored)
+    is_open = {context.name for context in aligned.contexts if context.role_is_open}
+    roles = {x: role for x, role in chosen.setting.roles.items() if x in is_open}
+    setting = replace(chosen.setting, roles=roles)
+    reason = f"Taken from the earlier embedding; {share:.1%} of the labels changed."
+    return replace(chosen, setting=setting, reason=reason)
+
+
+def warm_factors(
+    embedding: LabelEmbedding,
+    problem: Problem,
+    weights: Weights,
+    rng: np.random.Generator,
+    backend: Backend,
+) -> list[Floats] | None:
+    """Make the start of the refit.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The earlier embedding.
+    problem : Problem
+        The problem of the refit.
+    weights : mapping
+        α and β by context.
+    rng : numpy.random.Generator
+        Source of the noise in dimensions that the embedding does not have.
+    backend : Backend
+        Where the vectors of new labels are solved.
+
+    Returns
+    -------
+    list of arrays or None
+        W, then the factor of each context. None if the embedding lacks a context in its
+        role, or has shorter vectors.
+    """
+    before = {(c.name, c.kind): c for c in embedding.contexts}
+    now = [(c.name, c.kind) for c in problem.contexts]
+    if not before.keys() >= set(now) or problem.dim > embedding.dim:
+        return None
+    W, is_old = _matched(embedding.labels, embedding.vectors, problem.labels)
+    factors = [
+        _matched(before[key].columns, before[key].factor, context.columns)[0]
+        for key, context in zip(now, problem.contexts, strict=True)
+    ]
+    turns = [context.turns_with_labels for context in problem.contexts]
+    W, factors, n_alive = _in_dimensions(W, factors, turns, problem.dim)
+    new = np.flatnonzero(~is_old)
+    if len(new):
+        part = problem.over(
+            [problem.labels[i] for i in new],
+            [context.take(new) for context in problem.contexts],
+        )
+        device = DeviceProblem(backend, part)
+        W[new] = solve_labels(device, None, factors, weights, tol=FOLD_TOL).W
+    host = choose_backend("numpy", "cpu", "float64")
+    noise = draw_rows(problem, problem.dim - n_alive, rng, host)
+    for factor, drawn in zip((W, *factors), noise, strict=True):
+        factor[:, n_alive:] = NOISE * drawn
+    return [W, *factors]
+
+
+def _matched(
+    names: Sequence[str], vectors: Any, wanted: Sequence[str]
+) -> tuple[Floats, Flags]:
+    """The vectors of the names that are wanted, zero where there is none."""
+    position = index_of(names)
+    at = np.array([position.get(name, -1) for name in wanted], dtype=np.int64)
+    found = np.zeros((len(wanted), vectors.shape[1]))
+    is_known = at >= 0
+    found[is_known] = vectors[at[is_known]]
+    return found, is_known
+
+
+def _in_dimensions(
+    W: Floats, factors: list[Floats], turns: Sequence[bool], dim: int
+) -> tuple[Floats, list[Floats], int]:
+    """The same products in `dim` dimensions, and how many of these are alive.
+
+    Nothing changes if all dimensions are alive and as many as wanted. Otherwise W F' is
+    split by its singular values: dead dimensions become zero, and the weakest go.
+    """
+    own, gram = _root(W.T @ W), np.zeros((W.shape[1], W.shape[1]))
+    for F, turn in zip(factors, turns, strict=True):
+        if not turn:
+            gram += F.T @ F
+    others = _root(gram)
+    left, strength, right = np.linalg.svd(own @ others)
+    n_alive = min(int(np.count_nonzero(strength > DEAD * strength[0])), dim)
+    if n_alive == dim == W.shape[1]:
+        return W, factors, dim
+    root = np.sqrt(strength[:n_alive])
+    for_W = others @ right[:n_alive].T / root
+    for_others = own @ left[:, :n_alive] / root
+    pad = ((0, 0), (0, dim - n_alive))
+    turned = [
+        np.pad(F @ (for_W if turn else for_others), pad)
+        for F, turn in zip(factors, turns, strict=True)
+    ]
+    return np.pad(W @ for_W, pad), turned, n_alive
+
+
+def _root(gram: Floats) -> Floats:
+    """Symmetric square root of a Gram matrix."""
+    values, vectors = np.linalg.eigh(gram)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
