@@ -33,7 +33,7 @@ def prepare_pmi() -> Train:
     from sklearn.utils.extmath import randomized_svd
 
     def train(data: RelationalContext, dim: int) -> tuple[Floats, Floats]:
-        D = sp.coo_array(data.counts)
+        D = sp.coo_array(data.rows)
         i, j = D.coords
         pmi = np.log(D.data * data.total / (data.row_mass[i] * data.column_mass[j]))
         positive = sp.csr_array((np.maximum(pmi, 0.0), (i, j)), shape=D.shape)
@@ -53,7 +53,7 @@ def prepare_implicit() -> Train:
         # implicit has threads of its own and asks that BLAS has none beside them.
         with threadpool_limits(1, "blas"):
             model = LogisticMatrixFactorization(dim, iterations=30, random_state=0)
-            counts = sp.csr_matrix(data.counts, dtype=np.float32)
+            counts = sp.csr_matrix(data.rows, dtype=np.float32)
             model.fit(counts, show_progress=False)
         return model.user_factors, model.item_factors
 
@@ -83,7 +83,7 @@ def prepare_gensim() -> Train:
             seed=0,
             workers=os.cpu_count() or 1,
         )
-        at, (n_labels, n_columns) = model.wv.key_to_index, data.counts.shape
+        at, (n_labels, n_columns) = model.wv.key_to_index, data.rows.shape
         W = rows_by_name(model.wv.vectors, at, "w", n_labels)
         return W, rows_by_name(model.syn1neg, at, "c", n_columns)
 
@@ -92,7 +92,7 @@ def prepare_gensim() -> Train:
 
 def draw_pairs(data: RelationalContext) -> npt.NDArray[np.intp]:
     """As many (label, column) pairs as D has counts, in proportion to D."""
-    D = sp.coo_array(data.counts)
+    D = sp.coo_array(data.rows)
     rng = np.random.default_rng(0)
     drawn = rng.choice(D.nnz, size=round(data.total), p=D.data / D.data.sum())
     return np.column_stack(D.coords)[drawn]

@@ -12,10 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
-
-ValueSort = Literal["tags", "text", "numbers"]
-"""How the values of a context are given."""
+from typing import Any
 
 Value = float | bool | str
 """The value of a cell: a number, yes or no, or one of several values."""

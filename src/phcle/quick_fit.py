@@ -19,17 +19,17 @@ from phcle.contexts.alignment import match_contexts
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, GuessWarning
 from phcle.estimator import PHCLE
+from phcle.tables.check import GuessedFiles, guess_files
 from phcle.tables.files import (
     ReadContexts,
     collect_files,
     label_words_of,
     read_table,
 )
-from phcle.tables.folders import GuessedFiles, guess_files
 from phcle.tables.frames import frame_table, is_frame, say_remarks
 from phcle.tables.kinds import Guess
 from phcle.tables.matching import warn_of_match
-from phcle.tables.reader import Table
+from phcle.tables.reader import Table, open_table
 from phcle.tables.rows import read_cells, read_synonyms
 
 
@@ -179,8 +179,9 @@ def _read(data: Any, labels: Any, names: Any) -> tuple[ReadContexts, dict[str, s
     whole = replace(
         read, contexts=tuple(contexts), labels=chosen, names=called, sources=sources
     )
-    joined = {} if guessed.synonyms is None else read_synonyms(guessed.synonyms)[0]
-    return whole, joined
+    if guessed.synonyms is None:
+        return whole, {}
+    return whole, read_synonyms(open_table(guessed.synonyms))
 
 
 def _flat(data: Any, name: str | None) -> Iterator[tuple[str | None, Any]]:

@@ -95,6 +95,7 @@ def test_a_link_to_a_file_is_as_good_as_the_file(tmp_path, name):
 @pytest.mark.parametrize("name", [*ROWS, "vectors", "labels", "npz", "mat"])
 def test_a_file_that_must_not_be_read_is_refused(tmp_path, name, monkeypatch):
     reader, path = write(tmp_path, name)
+    reader.read(path)  # which may make a file of its own, once
 
     def denied(self, *_, **__):
         raise PermissionError(13, "Permission denied")

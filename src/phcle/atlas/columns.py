@@ -198,7 +198,7 @@ def column_of(
             check_choice("a value", value, column.field.values)
             at += column.field.values.index(value)
         found = attribute_chances(table, table.context.columns[at])
-        made["chance"] = packed(found.chance, "f4")
+        made["chance"] = packed(found, "f4")
     return made
 
 

@@ -20,8 +20,8 @@ from phcle.files.atomic import write_whole
 
 if TYPE_CHECKING:
     from phcle import answers
+    from phcle.tables.files import FileSummary
     from phcle.tables.matching import LabelMatch
-    from phcle.tables.sources import FileSummary
 
 
 SURE = "how sure"

@@ -852,7 +852,7 @@ class RelationalContext(Context):
         ('felid', 'animal')
         """
         if isinstance(edges, (str, Path)):
-            from phcle.tables.newick import read_newick
+            from phcle.tables.trees import read_newick
 
             hierarchy = read_newick(Path(edges))
         else:

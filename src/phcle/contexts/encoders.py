@@ -280,7 +280,7 @@ class Cells(Source):
 
     def _numbers(
         self, raw: Sequence[Any], title: str, fitted: Cells, name: str
-    ) -> Sequence[float]:
+    ) -> Floats:
         """Numbers of new cells; a unit must be that of the fit."""
         column = read_column(raw, self.markers, numeric=True)
         unit = fitted.units.get(title, "")
@@ -289,7 +289,7 @@ class Cells(Source):
                 f"context {name!r}: column {title!r} was fitted in {unit!r}. Got "
                 f"{column.unit!r} instead; convert the values."
             )
-        return column.numbers
+        return column.array(len(raw))
 
     def pack(self, store: TensorStore) -> str:
         store.put_names("titles", self.titles)

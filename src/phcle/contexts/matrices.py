@@ -224,7 +224,7 @@ def check_array(value: Any, shape: tuple[int, ...], what: str) -> None:
 
 
 def check_number(value: Any, what: str, *, most: float = 1e30) -> None:
-    """Refuse what is not a number, or is too large to compute with; NaN passes.
+    """Refuse what is no number, or too large to compute with; NaN, if there is a limit.
 
     Parameters
     ----------
@@ -237,5 +237,5 @@ def check_number(value: Any, what: str, *, most: float = 1e30) -> None:
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ContextError(f"{what} must be a number")
-    if abs(value) > most:
+    if abs(value) > most or (np.isnan(value) and np.isfinite(most)):
         raise ContextError(f"{what} must be a number of usual size")

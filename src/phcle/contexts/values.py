@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -100,13 +100,10 @@ class DescriptiveContext(Context):
     log_shifts : tuple of float, default ()
         What is added to the values of each of them before the logarithm, which must
         then be above zero; by default nothing.
+    matrix : Gaps, optional
+        Values and what is known, in one object, in the place of `values`.
     **fitted : object
         What a fit adds, such as the offset and scale of each column.
-
-    Attributes
-    ----------
-    matrix : Gaps
-        The values and what is known, in one object.
 
     Examples
     --------
@@ -117,7 +114,7 @@ class DescriptiveContext(Context):
     ('fins', 'fur')
     """
 
-    matrix: Gaps = field(init=False)
+    matrix: Gaps
     standardize: bool
     readable: bool
     source: Source | None
@@ -135,29 +132,34 @@ class DescriptiveContext(Context):
         name: str,
         labels: tuple[str, ...],
         columns: tuple[str, ...],
-        values: Any,
+        values: Any = None,
         observed: Any = None,
         standardize: bool = False,
         readable: bool = True,
         source: Source | None = None,
         log_columns: tuple[str, ...] = (),
         log_shifts: tuple[float, ...] = (),
+        *,
+        matrix: Gaps | None = None,
         **fitted: Any,
     ) -> None:
+        if matrix is None or values is not None:
+            matrix = Gaps.of(values, observed, name)
         own = {
             "name": name,
             "labels": labels,
             "columns": columns,
-            "matrix": Gaps.of(values, observed, name),
+            "matrix": matrix,
             "standardize": standardize,
             "readable": readable,
             "source": source,
             "log_columns": log_columns,
             "log_shifts": log_shifts,
+            "factor": np.empty((0, 0)),
+            "offset": np.zeros(0),
+            "scale": np.ones(0),
         }
-        before = {"weight": 1.0, "factor": np.empty((0, 0)), "rows": None}
-        unscaled = {"offset": np.zeros(0), "scale": np.ones(0), "shrinkage": None}
-        vars(self).update(own | before | unscaled | fitted)
+        vars(self).update(own | fitted)
         self._check()
 
     def __repr__(self) -> str:
@@ -1053,7 +1055,7 @@ class DescriptiveContext(Context):
             listed = vectors.key_to_index if words is None else words
             found = {w: vectors[w] for w in listed if w in vectors.key_to_index}
         elif (table := frame_table(vectors, f"context {name!r}")) is not None:
-            merged, _ = labelled_rows(table)
+            merged = labelled_rows(table)
             say_remarks(table, stacklevel=2)
             own = map(np.array, zip(*merged.cells.values(), strict=True))
             found = dict(zip(merged.labels, own, strict=True))

@@ -8,8 +8,6 @@ many matching attributes cannot outweigh a wrong one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,10 +35,6 @@ the largest known value. Smaller ones differ little from the mean."""
 CARRIED = 0.8
 """List related labels until they carry this share of the similarity of the k nearest.
 The paper takes this share of the similarity of all labels: that lists hundreds."""
-
-CERTAIN = 0.98
-"""Largest probability used in scores: tables have errors, and a single probability of 0
-would make the score of a label 0."""
 
 
 def describe(
@@ -190,64 +184,6 @@ def _is_first(context: DescriptiveContext, chance: Floats | None) -> Flags:
     return is_first
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """An attribute that labels shall have, or shall lack.
-
-    Attributes
-    ----------
-    context : str
-        Name of the context.
-    column : str
-        Name of the attribute.
-    present : bool, default True
-        False if labels shall not have it.
-    """
-
-    context: str
-    column: str
-    present: bool = True
-
-
-@dataclass(frozen=True, eq=False)
-class AttributeChances:
-    """How likely all labels have an attribute.
-
-    Attributes
-    ----------
-    chance : array of shape (labels,)
-        Probability that the label has it; 0 or 1 where it is observed.
-    is_observed : array of bool of shape (labels,)
-        Where that is known.
-    is_clear : array of bool of shape (labels,)
-        Where a prediction is clear enough for `LabelEmbedding.describe` to list it.
-    """
-
-    chance: Floats
-    is_observed: Flags
-    is_clear: Flags
-
-
-@dataclass(frozen=True)
-class Match:
-    """A label, its score, and the probability of each attribute asked for.
-
-    Attributes
-    ----------
-    row : int
-        Row of the label.
-    score : float
-        How well it fits, from 0 to 1.
-    chances : tuple of (float, bool)
-        For each attribute the probability that the label has it, and whether that is
-        observed.
-    """
-
-    row: int
-    score: float
-    chances: tuple[tuple[float, bool], ...]
-
-
 def table_called(embedding: LabelEmbedding, name: str) -> Table:
     """Return a table of readable attributes by the name of its context.
 
@@ -272,7 +208,7 @@ def table_called(embedding: LabelEmbedding, name: str) -> Table:
     return embedding.tables[name]
 
 
-def attribute_chances(table: Table, column: str) -> AttributeChances:
+def attribute_chances(table: Table, column: str) -> Floats:
     """Say how likely all labels have an attribute.
 
     Parameters
@@ -284,8 +220,10 @@ def attribute_chances(table: Table, column: str) -> AttributeChances:
 
     Returns
     -------
-    AttributeChances
-        One for each label.
+    array of shape (labels,)
+        1 or 0 where it is known. Else the probability of a tag, truth value or value of
+        a category, or that a number is above the mean; without predictions, how far the
+        value is from the mean towards the largest one.
     """
     field = table.context.field_of(column)
     read = table.read(np.arange(len(table)), field)
@@ -304,57 +242,4 @@ def attribute_chances(table: Table, column: str) -> AttributeChances:
         chance = np.nan_to_num(np.clip((fitted - own.offset[at]) / reach, 0, 1))
     else:
         chance = read.chance[:, at]
-    is_clear = _is_informative(own, read.values, read.chance)[:, at]
-    return AttributeChances(
-        np.where(is_observed, has_it, chance), is_observed, is_clear & ~is_observed
-    )
-
-
-def find_labels(
-    embedding: LabelEmbedding, wanted: Sequence[Wanted], k: int = 20
-) -> list[Match]:
-    """Find the labels that have some attributes and lack others.
-
-    Parameters
-    ----------
-    embedding : LabelEmbedding
-        The embedding to search.
-    wanted : sequence of Wanted
-        Attributes that labels shall have or lack.
-    k : int, default 20
-        How many labels to return.
-
-    Returns
-    -------
-    list of Match
-        The k labels of highest score, best first.
-
-    Examples
-    --------
-    >>> from phcle import PHCLE, DescriptiveContext
-    >>> tags = {"cat": ["fur"], "dog": ["fur"], "carp": ["fins"], "eel": ["fins"]}
-    >>> contexts = [DescriptiveContext.from_tags(tags, name="looks")]
-    >>> embedding = PHCLE(dim=2).fit(contexts).embedding_
-    >>> found = find_labels(embedding, [Wanted("looks", "fins")], k=2)
-    >>> [embedding.labels[match.row] for match in found]
-    ['carp', 'eel']
-    """
-    if not wanted:
-        raise OptionError("a search needs an attribute or more. Got none.")
-    found = [
-        attribute_chances(table_called(embedding, x.context), x.column) for x in wanted
-    ]
-    log_score = np.zeros(len(embedding))
-    for each, own in zip(wanted, found, strict=True):
-        right = own.chance if each.present else 1 - own.chance
-        log_score += np.log(np.clip(right, 1 - CERTAIN, CERTAIN))
-    score = np.exp(log_score / len(wanted))
-    rows = np.argsort(-score, kind="stable")[:k]
-    return [
-        Match(
-            row,
-            float(score[row]),
-            tuple((float(x.chance[row]), bool(x.is_observed[row])) for x in found),
-        )
-        for row in rows.tolist()
-    ]
+    return np.where(is_observed, has_it, chance)

@@ -117,24 +117,6 @@ class Search:
         below = np.searchsorted(self.pair_cosines, cosine - SAME_COSINE)
         return float(100 * below / max(len(self.pair_cosines), 1))
 
-    def holds(self, k: int) -> bool:
-        """Tell whether k neighbours of each row are kept.
-
-        Parameters
-        ----------
-        k : int
-            How many.
-
-        Returns
-        -------
-        bool
-            False if they must be searched for.
-        """
-        if self.table is None:
-            return False
-        kept = self.table.rows.shape[1]
-        return bool(k <= kept or kept == len(self.vectors) - 1)
-
     def nearest(
         self,
         queries: AnyFloats,
@@ -165,7 +147,11 @@ class Search:
             chosen = Search(self.vectors[among])
             for near, cosines in chosen.nearest(queries, k, [at.get(x) for x in own]):
                 yield among[near], cosines
-        elif self.table is not None and self.holds(k) and None not in own:
+        elif (
+            self.table is not None
+            and self.table.rows.shape[1] >= min(k, len(self.vectors) - 1)
+            and None not in own
+        ):
             rows, every = self.table
             yield from ((rows[i, :k], every[i, :k]) for i in own)
         else:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from phcle.files.atomic import write_whole
-from phcle.files.csv_text import csv_lines
+from phcle.files import csv_lines, write_whole
 
 Table = dict[str, Any]
 

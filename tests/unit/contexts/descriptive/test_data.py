@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -54,6 +56,17 @@ def test_nan_is_unknown_and_a_row_of_nan_is_not_observed():
     assert repr(context) == (
         "DescriptiveContext('mine': 3 labels × 2 columns, 3 values known)"
     )
+
+
+def test_fields_can_be_replaced():
+    context = dense(standardize=True)
+    other = replace(context, labels=("p", "q", "r"))
+    assert table(other) == {
+        ({"a": "p", "b": "q", "c": "r"}[label], column): value
+        for (label, column), value in table(context).items()
+    }
+    assert other.standardize
+    assert replace(context, values=np.ones((3, 2))).n_observed == 6
 
 
 def test_sparse_values_without_a_mask_are_all_known():

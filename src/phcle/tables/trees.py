@@ -1,7 +1,7 @@
-"""SKOS vocabularies and OWL ontologies, read by rdflib: Turtle, RDF/XML, JSON-LD, ….
+"""Trees: SKOS vocabularies, OWL ontologies and Newick trees.
 
-Nothing is downloaded: JSON-LD files with a remote context are refused, and imports of
-an ontology are ignored.
+rdflib reads Turtle, RDF/XML, JSON-LD and others. Nothing is downloaded: JSON-LD files
+with a remote context are refused, and imports of an ontology are ignored.
 """
 
 from __future__ import annotations
@@ -19,15 +19,19 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
+import numpy as np
+
 from phcle.contexts.counts import RelationalContext
 from phcle.contexts.hierarchy import Hierarchy
+from phcle.contexts.labels import normal
 from phcle.contexts.protocol import Context
 from phcle.contexts.values import DescriptiveContext
 from phcle.errors import ContextError, FileError, some
 from phcle.files.reading import naming
 from phcle.files.text import read_text
 from phcle.optional_imports import import_optional
-from phcle.tables.sources import errors_name
+from phcle.tables.file_kinds import ContextFile
+from phcle.tables.reader import errors_name
 
 FORMATS = {
     **{".ttl": "turtle", ".n3": "n3", ".nt": "nt"},
@@ -40,6 +44,13 @@ OBO_SYNONYM = "http://www.geneontology.org/formats/oboInOwl#hasExactSynonym"
 NESTED_ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)")
 """A reference to another entity in the value of an entity. Entities within entities
 grow by powers: ten lines can stand for gigabytes."""
+
+SUPPORT = re.compile(r"[\d.]*")
+"""How sure a branching is, which many programs write in the place of its name."""
+
+FARTHEST = 100.0
+"""Lengths count as this many times the median at most, and as that part of it at least:
+a branch of no length would tie two nodes together for good."""
 
 LOG_LEVEL = threading.Lock()
 """Held while rdflib's messages are off."""
@@ -112,6 +123,25 @@ def from_owl(
     texts = (synonym, SKOS.altLabel, definition, SKOS.definition, RDFS.comment)
     with errors_name(source):
         return _thesaurus(pairs, name, _Texts(graph, language, titles, texts))
+
+
+def read_thesaurus(file: ContextFile, language: str) -> Thesaurus:
+    """Read a SKOS vocabulary or OWL ontology.
+
+    Parameters
+    ----------
+    file : ContextFile
+        A file of a kind in `THESAURI`.
+    language : str
+        Language of names and texts.
+
+    Returns
+    -------
+    Thesaurus
+        Taxonomy, names and texts.
+    """
+    from_file = from_skos if file.kind == "skos" else from_owl
+    return from_file(file.path, language=language, name=file.name)
 
 
 @dataclass(frozen=True)
@@ -376,26 +406,113 @@ class Thesaurus:
         DescriptiveContext
             The context, named after the thesaurus unless `name` is given.
         """
-        own = {"name": f"{self.name} texts", **options}
+        own = {"name": name_of_texts(self.name), **options}
         return DescriptiveContext.from_texts(self.texts, **own)
 
-    def contexts(self, hierarchy_kind: str, role: str) -> list[Context]:
+    def contexts(self, **options: Any) -> list[Context]:
         """Return the taxonomy, and the texts if there are any, as contexts.
 
         Parameters
         ----------
-        hierarchy_kind : str
-            How the taxonomy relates its labels.
-        role : str
-            What the fit makes of the taxonomy.
+        **options : object
+            Arguments of `RelationalContext.from_hierarchy`.
 
         Returns
         -------
         list of contexts
             One or two.
         """
-        found: list[Context] = [self.hierarchy(kind=hierarchy_kind, role=role)]
+        found: list[Context] = [self.hierarchy(**options)]
         if self.texts:
             min_count = 1 if len(self.texts) < FEW_TEXTS else 2
             found.append(self.descriptions(min_count=min_count))
         return found
+
+
+def name_of_texts(name: str) -> str:
+    """Return the name of the context with the texts of a thesaurus.
+
+    Parameters
+    ----------
+    name : str
+        Name of the thesaurus.
+
+    Returns
+    -------
+    str
+        The name.
+    """
+    return f"{name} texts"
+
+
+def read_newick(path: Path) -> Hierarchy:
+    """Read the trees of a Newick file as one hierarchy.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    Hierarchy
+        An underscore in a name without quotation marks is a space. Nodes without a
+        name, or with a number in its place, are called after their first and last leaf.
+        Without lengths, or if all are equal, it has none. A missing length is the
+        median of the others, and none is more than 100 times shorter or longer than
+        that.
+    """
+    newick = import_optional("newick", extra="trees", purpose=f"reading {path}")
+    text = normal(read_text(path))
+    try:
+        trees = [x for x in newick.loads(text) if x.name or x.descendants]
+        nodes = [node for tree in trees for node in tree.walk()]
+        # A node has the length 0 also if there is none.
+        given = [node.length if node._length is not None else None for node in nodes]
+    except (ValueError, RecursionError) as error:
+        raise FileError(
+            f"{path}: is not a tree in Newick notation ({error})."
+        ) from error
+    ends: dict[int, tuple[str, str]] = {}
+    names: dict[int, str] = {}
+    for node in reversed(nodes):  # children first
+        name, below = (node.unquoted_name or "").strip(), node.descendants
+        if name == node.name:  # without quotation marks
+            name = name.replace("_", " ")
+        ends[id(node)] = name, name
+        if below:
+            ends[id(node)] = ends[id(below[0])][0], ends[id(below[-1])][1]
+            if SUPPORT.fullmatch(name):
+                name = " + ".join(ends[id(node)])
+                while len(below) == 1 and name in names.values():
+                    name += "'"
+        names[id(node)] = name
+    if "" in names.values():
+        raise FileError(f"{path}: a leaf has no name; name every leaf.")
+    if again := [name for name, n in Counter(names.values()).items() if n > 1]:
+        raise FileError(f"{path}: several nodes are called {some(again)}; rename them.")
+    lengths = {
+        (names[id(node)], names[id(node.ancestor)]): length
+        for node, length in zip(nodes, given, strict=True)
+        if node.ancestor is not None
+    }
+    return Hierarchy.from_edges(list(lengths), name=path.stem).measured(
+        _usable(path, lengths)
+    )
+
+
+def _usable(
+    path: Path, lengths: Mapping[tuple[str, str], float | None]
+) -> dict[tuple[str, str], float]:
+    """Lengths above zero that are not too different; none if they say nothing."""
+    given = {edge: length for edge, length in lengths.items() if length is not None}
+    for (child, _), length in given.items():
+        if not 0 <= length < np.inf:
+            raise FileError(
+                f"{path}: the branch of {child!r} has the length {length:g}; lengths "
+                "must be zero or more."
+            )
+    middle = float(np.median([x for x in given.values() if x] or [0.0]))
+    nearest, farthest = middle / FARTHEST, middle * FARTHEST
+    found = {x: min(max(given.get(x, middle), nearest), farthest) for x in lengths}
+    return found if len({*found.values()}) > 1 else {}

@@ -1,21 +1,39 @@
-"""Find out how a text file is encoded.
+"""Tables of text: their encoding, what separates their cells, and their rows.
 
-A byte order mark decides; then valid UTF-8 does. Other files of Western languages are
-told apart by how their words look, and the answer is always shown to the user.
-Detectors for all languages were tried: they err on short tables of names.
+A byte order mark decides the encoding; then valid UTF-8 does. Other files of Western
+languages are told apart by how their words look, and the answer is always shown to the
+user. Detectors for all languages were tried: they err on short tables of names.
 """
 
 from __future__ import annotations
 
 import codecs
+import csv
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from io import TextIOWrapper
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
+from phcle.contexts.labels import normal
 from phcle.errors import FileError, OptionError
+from phcle.files.csv_text import unmarked
 from phcle.files.reading import open_file
+from phcle.files.text import holds_nul, not_utf8, read_text
+
+SAMPLE = 200
+"""Lines that are looked at to find the delimiter."""
+
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+"""What may separate cells, with its name. The first wins a tie."""
+
+SPELLED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
+
+MARK = "\ufeff"
+"""A byte order mark, which some programs write before a text."""
 
 BLOCK = 1 << 20
 """Bytes that are looked at in one go."""
@@ -71,6 +89,25 @@ class TextEncoding:
         return (
             f"not UTF-8, so read as {self.name}, such as {self.example!r} (--encoding)"
         )
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """How a table of text is written.
+
+    Attributes
+    ----------
+    encoding : TextEncoding
+        Its encoding.
+    delimiter : str
+        What separates its cells.
+    skip : int
+        Lines before the header: 1 for the line `sep=;` of Excel, otherwise 0.
+    """
+
+    encoding: TextEncoding
+    delimiter: str
+    skip: int = 0
 
 
 def check_encoding(name: str) -> str:
@@ -241,3 +278,158 @@ def _not_western(path: Path, line: int, words: Counter[bytes]) -> FileError:
         f"{path}, line {line}: is not UTF-8 text, and its letters are not Western; "
         f"save it as UTF-8, or say its encoding{f': {choices}' if choices else ''}."
     )
+
+
+def text_lines(path: Path, encoding: TextEncoding) -> Iterator[str]:
+    """Read a text file line by line.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    encoding : TextEncoding
+        Its encoding. A byte order mark is dropped.
+
+    Yields
+    ------
+    str
+        Each line with its line end, in Unicode's normal form C.
+    """
+    line = 0
+    with open_file(path) as raw, TextIOWrapper(raw, encoding.name, newline="") as file:
+        try:
+            for line, text in enumerate(file, 1):
+                if "\0" in text:
+                    raise holds_nul(path, line)
+                if line == 1:
+                    text = text.removeprefix(MARK)
+                yield text if text.isascii() else normal(text)
+        except UnicodeError as error:
+            if encoding.name == "utf-8":
+                read_text(path)  # names the line; the decoder here has read ahead
+                raise not_utf8(path, line + 1) from error
+            raise FileError(
+                f"{path}: is not {encoding.name} text after line {line}; give "
+                "another --encoding, or save the file as UTF-8."
+            ) from error
+
+
+def find_text_format(
+    path: Path, encoding: str | None = None, delimiter: str | None = None
+) -> TextFormat:
+    """Find out how a table of text is written.
+
+    Parameters
+    ----------
+    path : Path
+        The table.
+    encoding : str, optional
+        Its encoding, if the user says it.
+    delimiter : str, optional
+        What separates its cells, if the user says it.
+
+    Returns
+    -------
+    TextFormat
+        Encoding and delimiter.
+    """
+    found = find_encoding(path, encoding)
+    sample = list(islice(text_lines(path, found), SAMPLE))
+    first = sample[0].rstrip("\r\n") if sample else ""
+    skip = int(len(first) == 5 and first.lower().startswith("sep="))
+    delimiter = delimiter or (first[4] if skip else None)
+    if delimiter is None:
+        hint = "\t" if path.suffix.lower() in (".tsv", ".tab") else ","
+        delimiter = _find_delimiter(sample, hint)
+    return TextFormat(found, delimiter, skip)
+
+
+def check_delimiter(text: str) -> str:
+    r"""Return the character that a user means; refuse anything else.
+
+    Parameters
+    ----------
+    text : str
+        A character, or its name: `tab`, `\t`, `comma`, `semicolon`, `pipe`.
+
+    Returns
+    -------
+    str
+        The character.
+
+    Examples
+    --------
+    >>> check_delimiter("tab")
+    '\t'
+    """
+    found = SPELLED.get(text.lower(), text)
+    if len(found) != 1 or found in '"\r\n' or found.isalnum():
+        raise OptionError(
+            f"--delimiter must be one character, such as ; or tab. Got {text!r} "
+            "instead."
+        )
+    return found
+
+
+def _find_delimiter(lines: Iterable[str], hint: str) -> str:
+    """The delimiter that splits most rows into as many cells as the header."""
+    known = [line for line in lines if line.strip()]
+    order = [hint, *(x for x in DELIMITERS if x != hint)]
+    return max(order, key=lambda delimiter: _fit(known, delimiter))
+
+
+def _fit(lines: Sequence[str], delimiter: str) -> tuple[bool, float, int]:
+    """Whether a delimiter splits the header, the share of rows as wide, the width."""
+    try:
+        reader = csv.reader(iter(lines), delimiter=delimiter)
+        header = next(reader, [])
+        widths = [len(row) for row in reader if row]
+    except csv.Error:
+        return False, 0.0, 0
+    alike = sum(width == len(header) for width in widths)
+    # Shares are compared in steps: one odd row in a long table tells nothing.
+    share = round(alike / max(len(widths), 1), 1)
+    return len(header) > 1, share, len(header)
+
+
+def text_rows(path: Path, form: TextFormat) -> Iterator[tuple[int, list[Any]]]:
+    """Read the rows of a table of text, whose quoted cells may hold line ends.
+
+    Parameters
+    ----------
+    path : Path
+        The table.
+    form : TextFormat
+        How it is written.
+
+    Yields
+    ------
+    (int, list of str)
+        Line and cells of each row.
+    """
+    # The standard library's reader is used because it alone refuses an open quote.
+    lines = text_lines(path, form.encoding)
+    for _ in range(form.skip):
+        next(lines, "")
+    reader = csv.reader(lines, delimiter=form.delimiter, strict=True)
+    line = form.skip + 1
+    try:
+        for row in reader:
+            cells = list(map(str.strip, row))
+            text = "".join(cells)
+            if "'" in text:
+                cells = [unmarked(cell).strip() for cell in row]
+            if text:
+                yield line, cells
+            line = form.skip + reader.line_num + 1
+    except csv.Error as error:
+        reason = (
+            f"is not a row of a table ({error}); is a quotation mark missing, or one "
+            "too many?"
+        )
+        if "field limit" in str(error):
+            reason = (
+                f"has a cell of more than {csv.field_size_limit():,} characters; "
+                "shorten it. Or is a quotation mark missing?"
+            )
+        raise FileError(f"{path}, line {line}: {reason}") from error
