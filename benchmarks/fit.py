@@ -36,7 +36,7 @@ from problems import (
 
 import phcle.estimator
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
-from phcle.contexts.base.context import Context
+from phcle.contexts.protocol import Context
 from phcle.errors import PhcleWarning
 from phcle.model.sweep import MajoriseSolver, State
 
@@ -269,7 +269,7 @@ def cold_at(model: PHCLE, contexts: list[Context]) -> PHCLE:
     """A fit from scratch at the settings that another model has chosen."""
     setting = model.chosen_.setting
     roles = dict(setting.roles)
-    placed = [x.in_role(roles[x.name]) if x.name in roles else x for x in contexts]
+    placed = [x.changed(role=roles[x.name]) if x.name in roles else x for x in contexts]
     return PHCLE(
         choose=False,
         completion="none",

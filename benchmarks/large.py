@@ -35,8 +35,8 @@ from problems import random_tree_context, tree_contexts
 from phcle import PHCLE, RelationalContext
 from phcle.backends.protocol import choose_backend
 from phcle.contexts.alignment import align
-from phcle.contexts.base.context import Context
-from phcle.contexts.name_arrays import NameArray
+from phcle.contexts.labels import NameArray
+from phcle.contexts.protocol import Context
 from phcle.contexts.terms import Penalties
 from phcle.errors import ConvergenceWarning
 from phcle.model.problem import DeviceProblem, pose, values_and_gradient

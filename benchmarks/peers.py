@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.contexts.relational.fitted import FittedRelational
+from phcle.contexts.counts import RelationalContext
 
 Floats = npt.NDArray[np.floating]
-Train = Callable[[FittedRelational, int], tuple[Floats, Floats]]
+Train = Callable[[RelationalContext, int], tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ def prepare_pmi() -> Train:
     """Positive PMI and a randomised SVD."""
     from sklearn.utils.extmath import randomized_svd
 
-    def train(data: FittedRelational, dim: int) -> tuple[Floats, Floats]:
-        D = sp.coo_array(data.counts)
+    def train(data: RelationalContext, dim: int) -> tuple[Floats, Floats]:
+        D = sp.coo_array(data.rows)
         i, j = D.coords
         pmi = np.log(D.data * data.total / (data.row_mass[i] * data.column_mass[j]))
         positive = sp.csr_array((np.maximum(pmi, 0.0), (i, j)), shape=D.shape)
@@ -49,11 +49,11 @@ def prepare_implicit() -> Train:
     from implicit.lmf import LogisticMatrixFactorization
     from threadpoolctl import threadpool_limits
 
-    def train(data: FittedRelational, dim: int) -> tuple[Floats, Floats]:
+    def train(data: RelationalContext, dim: int) -> tuple[Floats, Floats]:
         # implicit has threads of its own and asks that BLAS has none beside them.
         with threadpool_limits(1, "blas"):
             model = LogisticMatrixFactorization(dim, iterations=30, random_state=0)
-            counts = sp.csr_matrix(data.counts, dtype=np.float32)
+            counts = sp.csr_matrix(data.rows, dtype=np.float32)
             model.fit(counts, show_progress=False)
         return model.user_factors, model.item_factors
 
@@ -69,7 +69,7 @@ def prepare_gensim() -> Train:
     """
     from gensim.models import Word2Vec
 
-    def train(data: FittedRelational, dim: int) -> tuple[Floats, Floats]:
+    def train(data: RelationalContext, dim: int) -> tuple[Floats, Floats]:
         model = Word2Vec(
             [[f"w{i}", f"c{j}"] for i, j in draw_pairs(data)],
             vector_size=dim,
@@ -83,16 +83,16 @@ def prepare_gensim() -> Train:
             seed=0,
             workers=os.cpu_count() or 1,
         )
-        at, (n_labels, n_columns) = model.wv.key_to_index, data.counts.shape
+        at, (n_labels, n_columns) = model.wv.key_to_index, data.rows.shape
         W = rows_by_name(model.wv.vectors, at, "w", n_labels)
         return W, rows_by_name(model.syn1neg, at, "c", n_columns)
 
     return train
 
 
-def draw_pairs(data: FittedRelational) -> npt.NDArray[np.intp]:
+def draw_pairs(data: RelationalContext) -> npt.NDArray[np.intp]:
     """As many (label, column) pairs as D has counts, in proportion to D."""
-    D = sp.coo_array(data.counts)
+    D = sp.coo_array(data.rows)
     rng = np.random.default_rng(0)
     drawn = rng.choice(D.nnz, size=round(data.total), p=D.data / D.data.sum())
     return np.column_stack(D.coords)[drawn]

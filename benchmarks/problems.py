@@ -11,8 +11,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
-from phcle.contexts.base.context import Context
-from phcle.contexts.name_arrays import NameArray
+from phcle.contexts.labels import NameArray
+from phcle.contexts.protocol import Context
 from phcle.errors import ConvergenceWarning
 
 N_COLUMNS, N_HIDDEN_DIMENSIONS, CHILDREN = 30, 8, 8

@@ -27,7 +27,7 @@ from scipy.optimize import minimize
 
 from phcle import PHCLE
 from phcle.contexts.alignment import align
-from phcle.contexts.relational.loss import softplus
+from phcle.contexts.logistic import softplus
 from phcle.contexts.terms import Penalties
 from phcle.datasets import load_imagenet1k
 from phcle.model.objective import objective_terms
@@ -97,7 +97,7 @@ def gap_of_peer(problem: Problem, W: Floats, C: Floats) -> float:
     lam, data = problem.penalties, problem.contexts[0]
     W, C = np.asarray(W, np.float64), np.asarray(C, np.float64)
     rows = np.random.default_rng(0).permutation(len(W))[:SEARCHED]
-    x, D = W[rows] @ C.T, data.counts[rows].toarray()
+    x, D = W[rows] @ C.T, data.rows[rows].toarray()
     B = lam.negatives * np.outer(data.row_mass[rows], data.column_mass) / data.total
     Q, even = B + D, np.sqrt(lam.ridge * lam.context_ridge)
     length = np.linalg.norm(W) * np.linalg.norm(C)

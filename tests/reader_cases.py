@@ -33,12 +33,11 @@ from phcle import (
     suspicious_cells,
 )
 from phcle.errors import ContextWarning, NumericalError, OptionError
-from phcle.files import checksum, read_sealed, write_sealed
+from phcle.files import checksum, read_npy, read_sealed, write_sealed
 from phcle.images import (
     ImageMap,
     load_feature_folder,
     load_map,
-    read_array,
     read_feature_rows,
     read_photo,
 )
@@ -412,7 +411,7 @@ def _arrays() -> list[Reader]:
     )
 
     def read_column(path: Path) -> Any:
-        return read_array(path, 1).tolist()
+        return read_npy(path).tolist()
 
     member = (load_feature_folder, kept(features), npz_of_member)
     return [

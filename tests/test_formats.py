@@ -94,7 +94,7 @@ def test_an_embedding_with_a_kind_of_hierarchy_that_is_gone_still_loads(tmp_path
     with pytest.warns(PhcleWarning, match=f"'tree' .* kind='{kind}', which is gone"):
         found = load(copy)
     assert found.vectors.tolist() == about["vectors"]
-    assert found.contexts[0].data.counts.nnz > 0
+    assert found.contexts[0].counts.nnz > 0
 
 
 def test_a_map_still_answers_as_it_did():

@@ -98,7 +98,7 @@ def contexts_of(labels: list[str], role: str) -> list[Any]:
 
 def tree_edges() -> list[tuple[str, str]]:
     """The hypernyms of the embedded labels as (child, parent) pairs."""
-    tree = load_imagenet1k().hierarchy().hierarchy.hierarchy
+    tree = load_imagenet1k().hierarchy().hierarchy
     return [(tree.nodes[child], tree.nodes[parent]) for child, parent in tree.edges]
 
 

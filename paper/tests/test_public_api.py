@@ -10,8 +10,8 @@ import phcle_paper
 
 SOURCE = Path(phcle_paper.__file__).parent
 PUBLIC = {
-    *("phcle", "phcle.contexts", "phcle.datasets", "phcle.embedding", "phcle.errors"),
-    *("phcle.embedding.groups", "phcle.files", "phcle.images"),
+    *("phcle", "phcle.answers", "phcle.contexts", "phcle.datasets", "phcle.embedding"),
+    *("phcle.embedding.groups", "phcle.errors", "phcle.files", "phcle.images"),
 }
 
 

@@ -9,12 +9,10 @@ it. This module imports nothing but the standard library.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Literal
-
-ValueSort = Literal["tags", "text", "numbers"]
-"""How the values of a context are given."""
+from dataclasses import dataclass
+from typing import Any
 
 Value = float | bool | str
 """The value of a cell: a number, yes or no, or one of several values."""
@@ -31,10 +29,8 @@ class Answer:
         dict
             The fields by name; answers inside it are dictionaries too.
         """
-        return {
-            each.name: as_json(getattr(self, each.name))
-            for each in fields(self)  # type: ignore[arg-type]
-        }
+        found: dict[str, Any] = as_json(self)
+        return found
 
 
 def as_json(value: object) -> Any:
@@ -56,7 +52,7 @@ def as_json(value: object) -> Any:
     [{'label': 'n1', 'name': 'coffeepot'}]
     """
     if isinstance(value, Answer):
-        return value.to_dict()
+        value = vars(value)
     if isinstance(value, Mapping):
         return {key: as_json(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -116,22 +112,16 @@ class Nearest(Answer):
 
 
 @dataclass(frozen=True)
-class Related(Named):
+class Related(Neighbour):
     """A related label. It can be unpacked as a pair of label and share.
 
     Attributes
     ----------
     share : float
         Its share of the similarity of all related labels.
-    similarity : float
-        Cosine of the two vectors.
-    percentile : float
-        Share of all pairs of labels that are less similar, in percent.
     """
 
     share: float
-    similarity: float
-    percentile: float
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.label, self.share))
@@ -419,10 +409,7 @@ class Completion(Answer):
         """
         import pandas as pd
 
-        return pd.DataFrame(
-            [[getattr(cell, title) for title in FRAME] for cell in self.cells],
-            columns=list(FRAME),
-        )
+        return pd.DataFrame(list(map(vars, self.cells)), columns=list(FRAME))
 
 
 @dataclass(frozen=True)
@@ -500,28 +487,12 @@ class CompletionSkill(Answer):
         """The result in one sentence."""
         if not self.columns:
             return "Too few cells could be hidden to say how good a completion is."
-        n = {
-            x: sum(c.verdict == x for c in self.columns)
-            for x in ("better", "as good", "worse")
-        }
-        columns = (
-            "1 column" if len(self.columns) == 1 else f"{len(self.columns)} columns"
-        )
+        n, of = Counter(x.verdict for x in self.columns), len(self.columns)
         return (
-            f"Completion of {columns} on hidden cells, weighted like the gaps: better "
-            f"than the best simple rule in {n['better']}, as good in {n['as good']}, "
-            f"worse in {n['worse']}."
+            f"Completion of {of} column{'s' * (of > 1)} on hidden cells, weighted like "
+            f"the gaps: better than the best simple rule in {n['better']}, as good in "
+            f"{n['as good']}, worse in {n['worse']}."
         )
-
-    def __str__(self) -> str:
-        lines = [self.summary]
-        for x in self.columns:
-            family = "" if x.family is None else f", family {x.family:.2f}"
-            lines.append(
-                f"{x.context}, {x.column}: {x.measure} {x.score:.2f} (usual "
-                f"{x.usual:.2f}{family}), {x.verdict}"
-            )
-        return "\n".join(lines)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 
 from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import Matched, align, match_contexts
-from phcle.contexts.base.context import Context
+from phcle.contexts.protocol import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import (
     ContextError,
@@ -53,9 +53,8 @@ from phcle.model.weights import nie_weights
 from phcle.options import check_options
 from phcle.progress import counted_progress, fit_progress, staged_progress
 from phcle.sklearn_mixin import EstimatorOptions, documents_options
-from phcle.tables.files import ReadContexts
+from phcle.tables.files import ReadContexts, SourceFile
 from phcle.tables.matching import LabelMatch, warn_of_match
-from phcle.tables.sources import SourceFile
 
 
 @documents_options

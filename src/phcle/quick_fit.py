@@ -19,17 +19,17 @@ from phcle.contexts.alignment import match_contexts
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, GuessWarning
 from phcle.estimator import PHCLE
+from phcle.tables.check import GuessedFiles, guess_files
 from phcle.tables.files import (
     ReadContexts,
     collect_files,
     label_words_of,
     read_table,
 )
-from phcle.tables.folders import GuessedFiles, guess_files
 from phcle.tables.frames import frame_table, is_frame, say_remarks
 from phcle.tables.kinds import Guess
 from phcle.tables.matching import warn_of_match
-from phcle.tables.reader import Table
+from phcle.tables.reader import Table, open_table
 from phcle.tables.rows import read_cells, read_synonyms
 
 
@@ -175,7 +175,7 @@ class _Given:
         _refuse_open(guessed)
         _say(guessed)
         if guessed.synonyms is not None:
-            self.synonyms, _ = read_synonyms(guessed.synonyms)
+            self.synonyms = read_synonyms(open_table(guessed.synonyms))
         read = ReadContexts(())
         if guessed.files:
             read = collect_files(

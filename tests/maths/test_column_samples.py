@@ -6,7 +6,7 @@ import numpy as np
 
 from phcle.backends.protocol import choose_backend
 from phcle.contexts import align
-from phcle.contexts.relational.column_sampling import draw_columns
+from phcle.contexts.logistic import draw_columns
 from phcle.contexts.terms import Penalties
 from phcle.model.problem import DeviceProblem, pose
 

@@ -103,8 +103,8 @@ def test_at_convergence_u_matches_scikit_learns_elastic_net(seed):
     lam = problem.penalties
     for data, U in described(problem, state.factors):
         A = np.full((len(problem.labels), len(data.columns)), np.nan)
-        known = data.values.gaps.toarray()
-        A[data.values.rows] = (known - data.offset) / data.scale
+        known = data.rows.gaps.toarray()
+        A[data.rows.rows] = (known - data.offset) / data.scale
         weight = lam.descriptive * state.weights[data.name]
         for column in range(A.shape[1]):
             rows = ~np.isnan(A[:, column])

@@ -7,15 +7,15 @@ import pytest
 from problems import make_problem, random_contexts
 
 from phcle.backends.protocol import choose_backend
-from phcle.contexts.name_arrays import hash_names
-from phcle.contexts.relational.column_sampling import draw_strata
+from phcle.contexts.labels import hash_names
+from phcle.contexts.logistic import draw_strata
 from phcle.model.keyed_normals import draw_on_device, normal_rows
 from phcle.model.start import spectral, start_factors
 from phcle.model.weights import equal_weights
 
 torch = pytest.importorskip("torch")
 from phcle.backends.torch_backend import TorchBackend  # noqa: E402
-from phcle.contexts.relational.loss import floor_on_device  # noqa: E402
+from phcle.contexts.logistic import floor_on_device  # noqa: E402
 
 
 def test_numbers_belong_to_names_and_not_to_places():
@@ -48,7 +48,7 @@ def test_the_start_and_the_floor_are_those_of_the_host():
     for context in problem.contexts:
         if context.kind == "relational":
             rate, mass = context._row_rate(lam), context.column_mass
-            floor = floor_on_device(backend, backend.stored(context.counts), rate, mass)
+            floor = floor_on_device(backend, context.stored(backend), rate, mass)
             assert floor == pytest.approx(context.floor(lam))
 
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext, fold_in, load
 from phcle.contexts import align
-from phcle.contexts.descriptive.scaled_values import offset_and_scale
+from phcle.contexts.squared import offset_and_scale
 from phcle.errors import ContextError, NumericalError
 from phcle.files import read_sealed
 

@@ -81,7 +81,7 @@ def test_solved_nodes_are_those_of_a_dense_solve(rng, dtype, weight, backend):
     P = backend.asarray(np.ones((len(family.columns), problem.dim)))
     size = family.term_weight(weight, lam)
     found = backend.to_numpy(update.improve(backend.asarray(W), P, size, NO_ROWS))
-    S, Q = family.places.toarray(), family.data.kinship.bonds(family.columns).toarray()
+    S, Q = family.rows.toarray(), family.kinship.bonds(family.columns).toarray()
     if weight == 1:  # the others lie on their centres
         known = [problem.labels[i] in tags.labels for i in range(len(S))]
         S, W = S[known], W[known]
@@ -228,8 +228,8 @@ def _check_settles(contexts, backend, rng):
     factors = [U, U]
     factors[at] = np.zeros((len(family.columns), 3))
     n, m, d = len(problem.labels), len(family.columns), 3
-    S = family.places.toarray()
-    Q = family.data.kinship.bonds(family.columns).toarray()
+    S = family.rows.toarray()
+    Q = family.kinship.bonds(family.columns).toarray()
     ridge = problem.penalties.ridge
     matrix = np.zeros(((n + m) * d, (n + m) * d))
     target = np.zeros((n + m) * d)

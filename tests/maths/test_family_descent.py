@@ -26,7 +26,7 @@ def patchy_problem(rng, roles, n_labels=8, dim=3, **changes):
     """Half of the labels have data; relatives are in a tree and a graph."""
     tree, graph = family_contexts(n_labels)
     contexts = [
-        context.in_role(role)
+        context.changed(role=role)
         for context, role in zip((tree, graph), roles, strict=True)
         if role
     ]

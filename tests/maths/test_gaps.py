@@ -81,7 +81,7 @@ def test_products_energy_and_loss_are_those_of_zeros_at_gaps(changed, name, rng)
         pytest.importorskip("torch", reason="PyTorch is not installed")
     backend = make_backend(name)
     offset, scale = rng.normal(size=6), 1 + rng.random(6)
-    scaled = ScaledRows(changed, ROWS, N_LABELS, offset, scale)
+    scaled = ScaledRows(changed, ROWS, N_LABELS, offset, scale, np.ones(6, dtype=bool))
     A = np.full((N_LABELS, 6), np.nan)
     A[ROWS] = (dense(changed) - offset) / scale
     known, filled = ~np.isnan(A), np.nan_to_num(A)
@@ -107,7 +107,9 @@ def test_products_energy_and_loss_are_those_of_zeros_at_gaps(changed, name, rng)
 
 def test_what_is_left_lies_around_its_own_means(gaps, rng):
     offset = gaps.moments().mean
-    scaled = ScaledRows(gaps, ROWS, N_LABELS, offset, np.ones(6))
+    scaled = ScaledRows(
+        gaps, ROWS, N_LABELS, offset, np.ones(6), np.ones(6, dtype=bool)
+    )
     for left in (
         scaled.without(ROWS[HIDDEN[0]], HIDDEN[1]),
         scaled.without_rows(ROWS[:2]),

@@ -11,7 +11,7 @@ from problems import family_contexts, make_problem, random_contexts
 from scipy.optimize import approx_fprime
 
 import phcle
-from phcle.contexts.kinds import FITTED_KINDS
+from phcle.contexts.alignment import KINDS
 
 SOURCE = Path(phcle.__file__).parent
 N_CONTEXTS = 7
@@ -35,7 +35,7 @@ def learned(context, problem, rng):
 
 def test_the_contexts_of_these_tests_are_of_every_kind(problem):
     assert len(problem.contexts) == N_CONTEXTS
-    assert {context.kind for context in problem.contexts} == set(FITTED_KINDS)
+    assert {context.kind for context in problem.contexts} == set(KINDS)
 
 
 def test_no_loss_is_below_the_floor(context, problem, rng):
@@ -74,10 +74,10 @@ def test_new_labels_without_the_context_are_not_observed(learned):
     assert not learned.for_new_labels(None, ["new", "other"]).observed.any()
 
 
-def test_solver_embedding_and_checkpoints_never_ask_for_the_kind():
-    kinds = {"FittedRelational", "FittedDescriptive", "FittedFamily"}
-    kinds |= {"RelationalContext", "DescriptiveContext", "FamilyContext"}
-    for package in ("solver", "embedding"):
+def test_model_embedding_and_checkpoints_never_ask_for_the_kind():
+    # What predicts is called DescriptiveContext in annotations, for its methods.
+    kinds = {"RelationalContext", "FamilyContext"}
+    for package in ("model", "embedding"):
         for path in (SOURCE / package).rglob("*.py"):
             names = {
                 node.id

@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 
 from phcle import RelationalContext
-from phcle.embedding.messages import (
-    Links,
-    by_folds,
-    links_between,
-    message_features,
-    structure,
-)
+from phcle.embedding.links import Links, links_between, structure
+from phcle.embedding.messages import by_folds, message_features
 
 NOTHING = np.zeros((300, 0))
 
@@ -139,7 +134,7 @@ def test_each_direction_of_triples_is_a_relation_and_edges_are_one():
 def test_a_graph_in_two_roles_is_heard_once():
     graph = RelationalContext.from_triples([("a", "in", "b"), ("b", "in", "c")])
     once = links_between([graph], ("a", "b", "c"))
-    both = links_between(graph.in_role("both").parts(), ("a", "b", "c"))
+    both = links_between(graph.changed(role="both").parts(), ("a", "b", "c"))
     assert len(both.source) == len(once.source)
 
 

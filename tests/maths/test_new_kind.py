@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from conftest import make_backend
 from problems import make_problem
-from votes.data import VotesContext
-from votes.fitted import FittedVotes
+from votes.context import VotesContext
 
 from phcle import PHCLE, RelationalContext, fold_in, load
-from phcle.contexts.kinds import FITTED_KINDS
+from phcle.contexts.alignment import KINDS
 from phcle.model.problem import LabelRows
 
 TREE = [
@@ -24,10 +24,19 @@ VOTES = [
 ]
 
 
+def votes_of(rows):
+    """Rows of (label, property, vote)."""
+    names, properties, numbers = zip(*rows, strict=True)
+    labels, columns = (tuple(dict.fromkeys(x)) for x in (names, properties))
+    at = [labels.index(x) for x in names], [columns.index(x) for x in properties]
+    votes = sp.coo_array((numbers, at), (len(labels), len(columns)), dtype=float)
+    return VotesContext("votes", labels, columns, sp.csr_array(votes))
+
+
 @pytest.fixture
 def contexts(monkeypatch):
-    monkeypatch.setitem(FITTED_KINDS, "votes", FittedVotes)
-    return [RelationalContext.from_hierarchy(TREE), VotesContext.from_rows(VOTES)]
+    monkeypatch.setitem(KINDS, "votes", VotesContext)
+    return [RelationalContext.from_hierarchy(TREE), votes_of(VOTES)]
 
 
 def test_a_new_kind_is_learned_stored_explained_and_extended(
@@ -40,7 +49,7 @@ def test_a_new_kind_is_learned_stored_explained_and_extended(
     model.embedding_.save(tmp_path / "labels.phcle")
     found = load(tmp_path / "labels.phcle")
     votes = found.contexts[1]
-    assert isinstance(votes, FittedVotes)
+    assert isinstance(votes, VotesContext)
     assert votes.knows("cat")
     assert not votes.knows("lynx")
     x = found["cat"] @ votes.factor.T
@@ -48,7 +57,7 @@ def test_a_new_kind_is_learned_stored_explained_and_extended(
     parts = found.explain("cat", "dog")
     assert {part.context for part in parts.parts} == {"hierarchy", "votes"}
     assert abs(parts.rest) < 1e-2
-    fox = fold_in(found, VotesContext.from_rows([("fox", "howls", 3)]))
+    fox = fold_in(found, votes_of([("fox", "howls", 3)]))
     both = found.joined(fox)
     assert both.contexts[1].knows("fox")
     assert both.nearest("fox", k=1, among=["wolf", "cat"])[0][0] == "wolf"

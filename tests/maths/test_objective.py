@@ -107,7 +107,7 @@ def test_gradient_of_c_equals_finite_differences(backend, rng):
 def test_floor_is_what_the_best_x_of_every_single_pair_gives(rng):
     problem = make_problem(random_contexts(rng))
     data, k = problem.contexts[0], problem.penalties.negatives
-    D = data.counts.toarray()
+    D = data.rows.toarray()
     B = k * np.outer(D.sum(1), D.sum(0)) / D.sum()
     best = 0.0
     for d, b in zip(D.ravel(), B.ravel(), strict=True):

@@ -49,6 +49,7 @@ def test_every_text_comes_back_without_its_mark(text):
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(SIGNS.filter(str.strip), min_size=1, max_size=4))
+@example(["'\r", " '=1", "'=1"]).via("spaces beside a mark")
 @example(["'=1", "a\rb", "=1", '"', "x\ny", "-1"])
 def test_a_written_table_reads_back(tmp_path, labels):
     lines = list(csv_lines([("label", "tag"), *((label, "x") for label in labels)]))

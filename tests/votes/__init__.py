@@ -1,5 +1,5 @@
-"""An imaginary third kind of context, which docs/contributing.md walks through.
+"""An imaginary third kind of context, which docs/contributing.md names.
 
-It has the files that a kind in `src/phcle/contexts` has. The tests fit, store, explain
-and extend it, so that the walk-through stays true.
+It has what a kind in `src/phcle/contexts` has. The tests fit, store, explain and extend
+it.
 """

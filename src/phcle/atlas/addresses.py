@@ -67,9 +67,9 @@ class Addresses:
             if file_digest(content, "sha256").hexdigest() != source["sha256"]:
                 return
         table = open_table(path)
-        at = table.label_column()
+        at = table.columns_of("attributes")["label"]
         rows = [cells for _, cells in table.texts()]
-        spelled = self._opened.embedding.label_spelled
+        spelled = self._opened.embedding.called.spelled
         labels = [spelled(cells[at]) for cells in rows]
         for i, title in enumerate(table.header):
             own = {

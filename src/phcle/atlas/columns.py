@@ -15,9 +15,9 @@ import scipy.sparse as sp
 
 from phcle.arrays import AnyFloats
 from phcle.atlas.opened import Opened, known_in
-from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.matrices import take_rows
+from phcle.contexts.protocol import Context
+from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.columns import Column, Table
 from phcle.embedding.describe import attribute_chances, table_called
 from phcle.embedding.label_embedding import LabelEmbedding
@@ -98,7 +98,7 @@ def columns_of(opened: Opened) -> dict[str, Any]:
             {
                 "context": x.name,
                 "kind": kind,
-                "columns": len(x.data.columns),
+                "columns": len(x.columns),
                 "verb": x.verbs[0],
                 "is_filter": kind == TAGS,
             }
@@ -132,10 +132,10 @@ def _columns_of_table(
                 said = stored.step[:, number]
             is_predicted &= ~np.isnan(said)
             share = is_described[gaps].mean() if gaps.any() else 1.0
-            weights = np.array([share, 1 - share]) @ stored.mix.weights[:, number]
+            weights = np.array([share, 1 - share]) @ stored.weights[:, number]
             readers = [
                 {"name": name, "weight": float(weight)}
-                for name, weight in zip(stored.mix.names, weights, strict=True)
+                for name, weight in zip(stored.readers, weights, strict=True)
                 if weight >= LEAST_WEIGHT
             ]
         found.append(
@@ -201,7 +201,7 @@ def column_of(
             check_choice("a value", value, column.field.values)
             at += column.field.values.index(value)
         found = attribute_chances(table, table.context.columns[at])
-        made["chance"] = packed(found.chance, "f4")
+        made["chance"] = packed(found, "f4")
     return made
 
 
@@ -243,7 +243,7 @@ def tags_of(embedding: LabelEmbedding, name: str) -> dict[str, Any]:
     made = {
         "context": name,
         "verb": context.verbs[0],
-        "columns": [embedding.name_of(x) for x in context.data.columns],
+        "columns": [embedding.name_of(x) for x in context.columns],
         **_lists(own),
     }
     if context.can_be_completed and context.weight > 0:
@@ -251,14 +251,14 @@ def tags_of(embedding: LabelEmbedding, name: str) -> dict[str, Any]:
     return made
 
 
-def known_tags(embedding: LabelEmbedding, context: FittedContext) -> sp.csr_array:
+def known_tags(embedding: LabelEmbedding, context: Context) -> sp.csr_array:
     """Find the tags, words or linked labels that labels are known to have.
 
     Parameters
     ----------
     embedding : LabelEmbedding
         The embedding.
-    context : FittedContext
+    context : Context
         One of its contexts with such columns.
 
     Returns
@@ -266,16 +266,15 @@ def known_tags(embedding: LabelEmbedding, context: FittedContext) -> sp.csr_arra
     csr_array of shape (labels, columns)
         How often, or how much, each label has each of them.
     """
-    data = context.data
-    values = data.counts if context.kind == "relational" else data.matrix.arrays[0]
-    at = np.array([data.index.get(x, -1) for x in embedding.labels])
-    own = take_rows(values, at)
+    _, cells = context.stored_cells()
+    at = np.array([context.index.get(x, -1) for x in embedding.labels])
+    own = take_rows(sp.csr_array(cells), at)
     own.data = np.maximum(own.data, 0)
     own.eliminate_zeros()
     return own
 
 
-def _guesses(embedding: LabelEmbedding, context: FittedContext) -> dict[str, Any]:
+def _guesses(embedding: LabelEmbedding, context: Context) -> dict[str, Any]:
     """The most probable tags of the labels that a context does not know."""
     found = embedding.tables[context.name].stored
     if not isinstance(found, TagPredictions):
@@ -326,13 +325,13 @@ def hierarchy_lists(opened: Opened) -> dict[str, Any] | None:
     }
 
 
-def _kind_of_tags(context: FittedContext) -> str:
+def _kind_of_tags(context: Context) -> str:
     """What the columns of a context are, if a label has few of them; or nothing."""
-    if context.hierarchy is not None or context.data is None:
+    if context.hierarchy is not None or not context.labels:
         return ""
     if context.kind == "relational":
         return "links"
-    own = cast(PredictingContext, context)
+    own = cast(DescriptiveContext, context)
     if not context.predicts_columns or own.value_kind == "numbers":
         return ""
     return TAGS if context.can_be_completed else "words"

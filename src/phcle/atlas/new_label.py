@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from phcle.atlas.opened import Opened, between
 from phcle.atlas.pages import plain
 from phcle.contexts import DescriptiveContext, RelationalContext
-from phcle.contexts.base.context import Context
+from phcle.contexts.protocol import Context
 from phcle.embedding.describe import table_called
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, PhcleWarning
@@ -79,7 +79,7 @@ def land(opened: Opened, new: NewLabelForm) -> tuple[LabelEmbedding, list[str]]:
     label = new.label.strip()
     if not label:
         raise ContextError("a new label needs an id. Got nothing; type one.")
-    known = opened.embedding.label_spelled(label)
+    known = opened.embedding.called.spelled(label)
     if known is not None:
         spelled = "" if known == label else f", as {known!r}"
         raise ContextError(

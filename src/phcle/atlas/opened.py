@@ -26,8 +26,8 @@ from phcle.atlas.prepared import (
     prepared_file,
 )
 from phcle.atlas.regions import Branches, branches_of, hierarchy_of
-from phcle.contexts.name_arrays import hash_names
-from phcle.contexts.relational.taxonomy import Hierarchy, SpecificNodes
+from phcle.contexts.hierarchy import Hierarchy, SpecificNodes
+from phcle.contexts.labels import hash_names
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.labels import Labels
 from phcle.errors import FileError, UnknownLabelError

@@ -12,7 +12,6 @@ from phcle import __version__
 from phcle.answers import Answer, Cell
 from phcle.atlas.opened import Opened, named
 from phcle.atlas.shared import shared_by, typical_first
-from phcle.contexts.family_means import MOST_WITH_FAMILIES
 from phcle.embedding.columns import Reading
 from phcle.embedding.complete import completed_cells
 from phcle.embedding.describe import describe, how_sure, table_called
@@ -137,7 +136,6 @@ def rows_of_labels(
             contexts=[table.context.name],
             columns=[field.title for field in own],
             probabilities=True,
-            has_family=len(embedding) <= MOST_WITH_FAMILIES,
         ):
             if cell.value is not None:
                 found[place[cell.label]][cell.context, cell.column] = cell

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.arrays import Ints
-from phcle.contexts.relational.taxonomy import Hierarchy
+from phcle.contexts.hierarchy import Hierarchy
 from phcle.embedding.groups import shared_names
 from phcle.embedding.label_embedding import LabelEmbedding
 

@@ -127,7 +127,7 @@ class _Findings:
         self.is_inside = np.arange(len(self.rows)) < len(inside)
         for table in self.embedding.tables.values():
             context = table.context
-            if not context.can_be_completed or context.data is None:
+            if not context.can_be_completed or not context.labels:
                 continue
             if context.fields and context.fields[0].kind == "tag":
                 self._see_tags(table)

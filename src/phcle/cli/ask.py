@@ -247,7 +247,7 @@ def explain(
 
 def _show_explanation(answer: answers.Explanation) -> None:
     """Print the common ancestors, and the parts of a similarity."""
-    from phcle.embedding.cell_texts import shown_percentile
+    from phcle.embedding.search import shown_percentile
 
     output.show_line(
         f"{answer.a.name} and {answer.b.name}: similarity {answer.similarity:.3f}, "

@@ -14,7 +14,6 @@ from phcle.cli.options import have, option
 
 if TYPE_CHECKING:
     from phcle.tables.check import CheckedFile, CheckedFiles
-    from phcle.tables.sources import FileSummary
 
 
 MANY_FILES = 8
@@ -91,20 +90,18 @@ def _show(found: CheckedFiles) -> None:
     )
     for file in found.files:
         output.show_line(f"{file.path.name}: {file.why or 'could not be read'}")
-        if file.summary is None:
-            continue
-        for remark in file.summary.remarks:
+        for remark in file.remarks:
             output.show_line(f"  {remark}")
-        for cell in file.summary.odd_cells[:MANY_ODD]:
+        for cell in file.odd_cells[:MANY_ODD]:
             output.show_line(f"  odd: {cell}")
-        n_more = len(file.summary.odd_cells) - MANY_ODD
+        n_more = len(file.odd_cells) - MANY_ODD
         if n_more > 0:
             output.show_line(f"  odd: and {n_more:,} more (--json lists them)")
     if found.ignored:
         output.show_line(f"ignored: {', '.join(path.name for path in found.ignored)}")
     for file in found.files:
-        if file.summary is not None and file.summary.columns:
-            _show_columns(file.summary, file.labels)
+        if file.columns:
+            _show_columns(file)
     _show_shared(found)
     output.show_match(found.match, output.show_line)
     _show_next(found)
@@ -112,22 +109,19 @@ def _show(found: CheckedFiles) -> None:
 
 def _row(file: CheckedFile) -> tuple[str, ...]:
     """What a file is, for the first table."""
-    from phcle.tables.reader import DELIMITERS
+    from phcle.tables.text_tables import DELIMITERS
 
-    start, labels = (file.path.name, file.kind or "?"), _number(file.labels)
-    if file.summary is None:
-        return *start, "", labels, "", ""
-    sign = file.summary.delimiter
+    numbers = _number(file.n_rows), _number(file.labels)
+    sign = file.delimiter
     shown = "" if sign is None else DELIMITERS.get(sign, repr(sign))
-    rows = _number(file.summary.n_rows)
-    return *start, rows, labels, file.summary.encoding or "", shown
+    return file.path.name, file.kind or "?", *numbers, file.encoding or "", shown
 
 
 def _number(n: int | None) -> str:
     return f"{n:,}" if n else ""
 
 
-def _show_columns(file: FileSummary, n_labels: int) -> None:
+def _show_columns(file: CheckedFile) -> None:
     output.show_line(f"Columns of {file.path.name}:")
     output.show_table(
         ("column", "holds", "known", "such as"),
@@ -135,7 +129,7 @@ def _show_columns(file: FileSummary, n_labels: int) -> None:
             (
                 x.title,
                 x.holds,
-                f"{x.known:,} ({x.known / max(n_labels, 1):.0%})",
+                f"{x.known:,} ({x.known / max(file.labels, 1):.0%})",
                 ", ".join(x.examples) or x.doubt,
             )
             for x in file.columns
@@ -163,7 +157,9 @@ def _show_next(found: CheckedFiles) -> None:
         output.show_line(fault)
     if found.command is None:
         n = len(found.faults)
-        output.show_line(f"{n} fault{'' if n == 1 else 's'} to repair before a fit.")
+        faults = f"{n} fault{'' if n == 1 else 's'} to repair before a fit."
+        nothing = "No file tells what labels are like: nothing to fit."
+        output.show_line(faults if n else nothing)
         return
     if found.shared_words > MANY_SHARED_WORDS:
         output.show_line(

@@ -77,9 +77,14 @@ def complete(
     """
     from phcle.embedding import load
     from phcle.embedding.complete import completed_cells, warn_of_unpredicted
-    from phcle.embedding.export import COLUMNS, check_ending
-    from phcle.tables.decisions import Decisions, read_decisions
-    from phcle.tables.fill import complete_table
+    from phcle.embedding.export import (
+        COLUMNS,
+        check_ending,
+        json_of_cells,
+        table_text,
+    )
+    from phcle.embedding.suspicious import suspicious_cells
+    from phcle.tables.fill import Decisions, complete_table, read_decisions
 
     if fill_markers and wide is None:
         raise OptionError("--fill-markers needs --wide, the table to fill.")
@@ -118,7 +123,8 @@ def complete(
     cells: Iterable[Cell]
     if suspicious:
         titles = list(SUSPICIOUS)
-        cells = _suspicious(embedding, wanted, columns, contexts)
+        found = suspicious_cells(embedding, columns=columns, contexts=contexts)
+        cells = [cell for cell in found if wanted is None or cell.label in wanted]
     else:
         titles = [*COLUMNS, *["probabilities"] * probabilities, *["draw"] * bool(draws)]
         cells = completed_cells(
@@ -137,24 +143,12 @@ def complete(
     if out is not None:
         _write(cells, out, titles, wanted or embedding.labels, quiet, as_json=as_json)
     elif as_json:
-        _print_json(cells, titles)
+        for piece in table_text(".json", *json_of_cells(cells, titles)):
+            typer.echo(piece, nl=False)  # as they come: they may be many
     else:
         _show_first(cells, titles, embedding)
     if not suspicious:
         warn_of_unpredicted(embedding, contexts)
-
-
-def _suspicious(
-    embedding: LabelEmbedding,
-    labels: Sequence[str] | None,
-    columns: Sequence[str] | None,
-    contexts: Sequence[str] | None,
-) -> list[Cell]:
-    """Suspicious cells, perhaps of some labels only."""
-    from phcle.embedding.suspicious import suspicious_cells
-
-    found = suspicious_cells(embedding, columns=columns, contexts=contexts)
-    return [cell for cell in found if labels is None or cell.label in labels]
 
 
 def _unambiguous(cells: Iterable[Cell], embedding: LabelEmbedding) -> Iterator[Cell]:
@@ -196,14 +190,6 @@ def _tracked(
     for cell in cells:
         progress(position.get(cell.label, 0), len(labels))
         yield cell
-
-
-def _print_json(cells: Iterable[Cell], titles: Sequence[str]) -> None:
-    """Print cells as they come: they may be many."""
-    from phcle.embedding.export import json_of_cells, table_text
-
-    for piece in table_text(".json", *json_of_cells(cells, titles)):
-        typer.echo(piece, nl=False)
 
 
 def _show_first(

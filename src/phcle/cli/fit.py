@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from phcle import PHCLE
     from phcle.answers import Nearest
     from phcle.embedding import LabelEmbedding
-    from phcle.tables.folders import GuessedFiles
+    from phcle.tables.check import GuessedFiles
     from phcle.tables.reader import Reading
 
 KNOWN = {each.name: each for each in OPTIONS}
@@ -116,7 +117,12 @@ def fit(
     quiet = quiet or processes.rank > 0
     model_options = _model_options(given, verbose=output.shows_progress(quiet=quiet))
     readers = _own_readers(reader or ())
-    reading = options.reading_of(given)
+    reading = replace(
+        options.reading_of(given),
+        hierarchy_kind=hierarchy_kind,
+        role=role,
+        language=language,
+    )
     guessed = _guessed(data, reading)
     files = [*guessed.files, *options.files_of(given, needed=not guessed.files)]
     labels, names = labels or guessed.labels, names or guessed.names
@@ -127,9 +133,6 @@ def fit(
             files,
             labels=labels,
             names=names,
-            hierarchy_kind=hierarchy_kind,
-            role=role,
-            language=language,
             label_words=label_words,
             match=model_options["match"],
             synonyms=synonyms,
@@ -235,7 +238,7 @@ def _own_readers(given: Sequence[str]) -> dict[str, Any]:
 
 def _guessed(data: Sequence[Path] | None, reading: Reading) -> GuessedFiles:
     """What the files without a flag are; files that leave it open are refused."""
-    from phcle.tables.folders import GuessedFiles, guess_files
+    from phcle.tables.check import GuessedFiles, guess_files
 
     if not data:
         return GuessedFiles()

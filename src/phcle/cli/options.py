@@ -222,8 +222,7 @@ def options_in(path: Path, name: str, commands: Mapping[str, Any]) -> dict[str, 
     dict
         Values by the names of the command's parameters, as the shell would give them.
     """
-    from phcle.files.json_toml import parse_toml
-    from phcle.files.text import read_text
+    from phcle.files.text import parse_toml, read_text
 
     given = parse_toml(read_text(path), str(path))
     tables = {key for key in given if key in commands and isinstance(given[key], dict)}

@@ -20,8 +20,8 @@ from phcle.files.atomic import write_whole
 
 if TYPE_CHECKING:
     from phcle import answers
+    from phcle.tables.files import FileSummary
     from phcle.tables.matching import LabelMatch
-    from phcle.tables.sources import FileSummary
 
 
 SURE = "how sure"
@@ -332,7 +332,7 @@ def shown_similarity(near: answers.Neighbour | answers.Related) -> tuple[str, st
     tuple of str
         Both texts.
     """
-    from phcle.embedding.cell_texts import shown_percentile
+    from phcle.embedding.search import shown_percentile
 
     return f"{near.similarity:.3f}", f"{shown_percentile(near.percentile)} of pairs"
 

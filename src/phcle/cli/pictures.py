@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -132,11 +133,10 @@ def _learned(
     from phcle.answers import LearnedImageMap
     from phcle.images import ImageMap, match_classes
 
-    labels, left_out = match_classes(embedding, data, fewest=2)
-    X, y = data.select(labels)
+    data, left_out = match_classes(embedding, data, fewest=2)
     found = ImageMap.fit(
-        X,
-        [labels[name] for name in y.tolist()],
+        data.features,
+        data.labels,
         embedding,
         network=None if network is None else {"name": network},
         **ridges,
@@ -162,7 +162,6 @@ def _understood(
     quiet: bool,
 ) -> list[UnderstoodPicture]:
     """Describe photos, and the rows of files of features."""
-    from phcle.answers import UnderstoodPicture
     from phcle.images import load_map, read_feature_rows, read_photo
 
     image_map = load_map(model)
@@ -178,7 +177,7 @@ def _understood(
                 rows = opened.features([read_photo(path)])
             for i, each in enumerate(image_map.understand(rows, embedding, k=k)):
                 title = str(path) if len(rows) == 1 else f"{path}, row {i}"
-                found.append(UnderstoodPicture(title, each.related, each.attributes))
+                found.append(replace(each, picture=title))
     return found
 
 

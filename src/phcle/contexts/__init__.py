@@ -1,14 +1,16 @@
-"""Stage 1: what is known about labels. Each kind of context has its own package.
+"""Stage 1: what is known about labels. Each kind of context is one class.
 
-- `relational`: which labels occur together, from taxonomies, graphs, annotations,
-  texts;
-- `descriptive`: what labels are like, from attributes, tags, texts, vectors;
-- `base`: what every kind offers to the solver, the embedding and storage. Nothing
-  outside the two packages asks which kind a context is; `kinds` lists them for storage;
-- `terms`: how the solver uses a context; `column_update` updates the vectors of
-  columns; `alignment` joins contexts by label;
+- `counts`: `RelationalContext`, which labels occur together, with `logistic`, its term;
+  `cooccurrence` counts edges, annotations and texts, `hierarchy` taxonomies;
+- `values`: `DescriptiveContext`, what labels are like, with `squared`, its term;
+  `encoders` turns texts, names, tags and cells into numbers;
+- `family`: relatives of labels, which a fit makes of a hierarchy or graph; `kinship`
+  says how labels hang on nodes;
+- `protocol`: `Context`, what every kind offers before, during and after a fit. No other
+  code asks which kind a context is; `KINDS` below lists them for storage;
+- `terms`: what the solver asks of a term; `alignment` joins contexts by label;
 - `gaps`, `matrices`: the matrix with unknown cells, and conversions of matrices;
-- `labels`, `name_arrays`: conversion and checks of user input.
+- `labels`: conversion and checks of labels, also of millions.
 
 Modules here may import `errors`, `files`, `backends` and each other.
 
@@ -24,12 +26,12 @@ from phcle.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from phcle.contexts.alignment import align, match_contexts
-    from phcle.contexts.base.context import Context
-    from phcle.contexts.descriptive.data import DescriptiveContext
-    from phcle.contexts.descriptive.sources import has_sentence_encoder
+    from phcle.contexts.counts import RelationalContext
+    from phcle.contexts.encoders import has_sentence_encoder
+    from phcle.contexts.hierarchy import Hierarchy
     from phcle.contexts.labels import as_labels
-    from phcle.contexts.relational.data import RelationalContext
-    from phcle.contexts.relational.taxonomy import Hierarchy
+    from phcle.contexts.protocol import Context
+    from phcle.contexts.values import DescriptiveContext
 
 __all__ = [
     "Context",
@@ -45,13 +47,13 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "Context": "phcle.contexts.base.context",
-        "DescriptiveContext": "phcle.contexts.descriptive.data",
-        "Hierarchy": "phcle.contexts.relational.taxonomy",
-        "RelationalContext": "phcle.contexts.relational.data",
+        "Context": "phcle.contexts.protocol",
+        "DescriptiveContext": "phcle.contexts.values",
+        "Hierarchy": "phcle.contexts.hierarchy",
+        "RelationalContext": "phcle.contexts.counts",
         "align": "phcle.contexts.alignment",
         "as_labels": "phcle.contexts.labels",
-        "has_sentence_encoder": "phcle.contexts.descriptive.sources",
+        "has_sentence_encoder": "phcle.contexts.encoders",
         "match_contexts": "phcle.contexts.alignment",
     },
 )

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from phcle.contexts.base.context import Context
+from phcle.arrays import Flags
+from phcle.contexts.counts import RelationalContext
+from phcle.contexts.family import FamilyContext
 from phcle.contexts.labels import (
     as_labels,
     normal,
@@ -19,13 +20,15 @@ from phcle.contexts.labels import (
     some_names,
     union_of,
 )
+from phcle.contexts.protocol import Context
+from phcle.contexts.values import DescriptiveContext
 from phcle.errors import ContextError, ContextWarning, check_choice, did_you_mean, some
-from phcle.tables.matching import (
-    MATCH_MODES,
-    LabelMatch,
-    LabelSource,
-    match_labels,
-)
+from phcle.tables.matching import MATCH_MODES, LabelMatch, LabelSource, match_labels
+
+KINDS: dict[str, type[Context]] = {
+    kind.kind: kind for kind in (RelationalContext, FamilyContext, DescriptiveContext)
+}
+"""Every kind of context, by the name that files use."""
 
 
 @dataclass(frozen=True)
@@ -231,9 +234,7 @@ def _informed(
     return some_names(vocabulary, np.flatnonzero(is_known))
 
 
-def observed_among(
-    context: Context, vocabulary: Sequence[str]
-) -> npt.NDArray[np.bool_]:
+def observed_among(context: Context, vocabulary: Sequence[str]) -> Flags:
     """Tell which labels of a vocabulary a context knows something about.
 
     Parameters

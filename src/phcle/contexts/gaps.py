@@ -9,7 +9,7 @@ over all cells less the gaps, or over the known cells, whichever are fewer in a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 from phcle.arrays import AnyFloats, Flags, Floats, Ints
 from phcle.backends.protocol import Array, Backend
+from phcle.contexts.labels import index_of, positions_of
 from phcle.contexts.matrices import LARGEST, as_csr, take_columns, take_rows
 from phcle.errors import ContextError
 from phcle.files.container import TensorStore
@@ -170,14 +171,7 @@ class Gaps:
     @cached_property
     def n_known(self) -> int:
         """Number of known cells."""
-        if not self.is_sparse:
-            return int(np.count_nonzero(~np.isnan(self.values)))
         return int(self.n_known_along(0).sum())
-
-    @property
-    def n_stored(self) -> int:
-        """Number of known values that take memory; zeros of sparse values take none."""
-        return int(self.values.nnz) if self.is_sparse else self.n_known
 
     @property
     def is_complete(self) -> bool:
@@ -194,9 +188,12 @@ class Gaps:
     @property
     def known_rows(self) -> Flags:
         """Rows with at least one known value."""
-        if not self.is_sparse:
-            return np.asarray(self.known.any(axis=1))
         return np.asarray(self.n_known_along(1) > 0)
+
+    def _each(self, change: Callable[[Any], Any]) -> Gaps:
+        """Change both sparse parts in the same way."""
+        listed = None if self.listed is None else change(self.listed)
+        return replace(self, values=change(self.values), listed=listed)
 
     def take(self, rows: Sequence[int] | Ints) -> Gaps:
         """Return some of the rows.
@@ -213,8 +210,7 @@ class Gaps:
         """
         if not self.is_sparse:
             return Gaps(self.values[np.asarray(rows, dtype=np.int64)])
-        listed = None if self.listed is None else take_rows(self.listed, rows)
-        return replace(self, values=take_rows(self.values, rows), listed=listed)
+        return self._each(lambda part: take_rows(part, rows))
 
     def on_columns(self, at: Ints) -> Gaps:
         """Return some of the columns.
@@ -231,15 +227,9 @@ class Gaps:
         """
         if not self.is_sparse:
             return Gaps(np.where(at >= 0, self.values[:, at], np.nan))
-        if len(at) == 1 and at[0] >= 0:  # asked for again and again by the explorer
-            own = slice(at[0], at[0] + 1)
-            parts = [
-                None if part is None else sp.csr_array(part[:, own])
-                for part in self._by_column
-            ]
-            return replace(self, values=parts[0], listed=parts[1])
-        listed = None if self.listed is None else take_columns(self.listed, at)
-        return replace(self, values=take_columns(self.values, at), listed=listed)
+        if (at < 0).any():
+            return self._each(lambda part: take_columns(part, at))
+        return self._by_column._each(lambda part: sp.csr_array(part[:, at]))
 
     def stacked(self, below: Gaps) -> Gaps:
         """Append the rows of another matrix.
@@ -254,28 +244,18 @@ class Gaps:
         Gaps
             The rows of both.
         """
-        if not self.is_sparse and not below.is_sparse:
-            return Gaps(np.vstack([self.values, below.values]))
         both = (self, below)
-        values = sp.csr_array(
-            sp.vstack(
-                [
-                    sp.csr_array(np.nan_to_num(x.values))
-                    if not x.is_sparse
-                    else x.values
-                    for x in both
-                ]
-            )
-        )
+        if not any(x.is_sparse for x in both):
+            return Gaps(np.vstack([self.values, below.values]))
+        values = sp.vstack([sp.csr_array(np.nan_to_num(x.arrays[0])) for x in both])
         if all(x.is_complete for x in both):
-            return Gaps(values)
-        masks = [
-            x.listed
-            if x.listed is not None and not x.lists_gaps
-            else sp.csr_array(x.known.astype(np.float64))
-            for x in both
+            return Gaps(sp.csr_array(values))
+        masks = [x.arrays[1] for x in both]
+        known = [
+            sp.csr_array(x.known.astype(np.float64)) if mask is None else mask
+            for x, mask in zip(both, masks, strict=True)
         ]
-        return Gaps(values, sp.csr_array(sp.vstack(masks)))
+        return Gaps(sp.csr_array(values), sp.csr_array(sp.vstack(known)))
 
     def row(self, i: int) -> Floats:
         """Return one row.
@@ -290,9 +270,7 @@ class Gaps:
         array of shape (columns,)
             Its values; NaN is missing.
         """
-        if not self.is_sparse:
-            return np.array(self.values[i])
-        return self._line((self.values, self.listed), i)
+        return self._line(i) if self.is_sparse else np.array(self.values[i])
 
     def column(self, i: int) -> Floats:
         """Return one column.
@@ -309,21 +287,19 @@ class Gaps:
         """
         if not self.is_sparse:
             return np.array(self.values[:, i])
-        return self._line(self._by_column, i)
+        return self._by_column._line(i)
 
     @cached_property
-    def _by_column(self) -> tuple[sp.csc_array, sp.csc_array | None]:
+    def _by_column(self) -> Gaps:
         """Sparse parts by column, so that one is found without a look at all cells."""
-        listed = None if self.listed is None else sp.csc_array(self.listed)
-        return sp.csc_array(self.values), listed
+        return self._each(sp.csc_array)
 
-    def _line(self, parts: tuple[Any, Any], i: int) -> Floats:
-        """A row or column of the parts, with NaN at gaps."""
-        values, listed = parts[0], parts[1]
-        found = _dense_line(values, i)
-        if listed is None:
+    def _line(self, i: int) -> Floats:
+        """A row of rows, or a column of columns, with NaN at gaps."""
+        found = _dense_line(self.values, i)
+        if self.listed is None:
             return found
-        is_known = (_dense_line(listed, i) > 0) ^ self.lists_gaps
+        is_known = (_dense_line(self.listed, i) > 0) ^ self.lists_gaps
         return np.where(is_known, found, np.nan)
 
     def toarray(self) -> Floats:
@@ -528,11 +504,10 @@ class Gaps:
         if not wrong.any():
             return None
         first = int(np.argmax(wrong))
-        if not self.is_sparse:
-            row, column = map(int, np.unravel_index(first, self.shape))
-            return row, column, float(stored[row, column])
-        row = int(np.searchsorted(self.values.indptr, first, side="right") - 1)
-        return row, int(self.values.indices[first]), float(stored[first])
+        places = np.unravel_index(first, stored.shape)
+        if self.is_sparse:
+            places = tuple(axis[first] for axis in sp.coo_array(self.values).coords)
+        return int(places[0]), int(places[1]), float(stored.ravel()[first])
 
     def pack(self, store: TensorStore) -> str:
         """Put the matrix into the store of a file.
@@ -681,6 +656,8 @@ class ScaledRows:
         Number of all labels.
     offset, scale : arrays of shape (columns,)
         What is subtracted, and what is divided by.
+    varies : array of bool of shape (columns,)
+        Columns whose known values are not all equal.
     """
 
     gaps: Gaps
@@ -688,6 +665,7 @@ class ScaledRows:
     n_labels: int
     offset: Floats
     scale: Floats
+    varies: Flags
 
     @classmethod
     def over(
@@ -716,32 +694,12 @@ class ScaledRows:
         ScaledRows
             The rows, without those of which nothing is known.
         """
-        position = {label: i for i, label in enumerate(labels)}
-        rows = np.array([position[label] for label in own_labels], dtype=np.int64)
+        rows, varies = positions_of(own_labels, index_of(labels)), gaps.moments().varies
         order = np.argsort(rows)
         order = order[gaps.known_rows[order]]
         if len(order) < len(rows) or (np.diff(order) < 0).any():
             gaps, rows = gaps.take(order), rows[order]
-        return cls(gaps, rows, len(labels), offset, scale)
-
-    @classmethod
-    def nothing(cls, n_labels: int, n_columns: int) -> Self:
-        """Make rows of which none is known.
-
-        Parameters
-        ----------
-        n_labels : int
-            Number of labels.
-        n_columns : int
-            Number of columns.
-
-        Returns
-        -------
-        ScaledRows
-            No known value for any label.
-        """
-        gaps, none = Gaps(np.empty((0, n_columns))), np.zeros(0, dtype=np.int64)
-        return cls(gaps, none, n_labels, np.zeros(n_columns), np.ones(n_columns))
+        return cls(gaps, rows, len(labels), offset, scale, varies)
 
     @property
     def observed(self) -> Flags:
@@ -772,29 +730,14 @@ class ScaledRows:
         own = self.gaps.on_columns(np.flatnonzero(columns))
         return np.asarray(self._at_labels(own.known_rows))
 
-    def take(self, rows: Ints) -> Self:
-        """Return the rows of some labels.
-
-        Parameters
-        ----------
-        rows : array of int
-            Positions of the labels.
-
-        Returns
-        -------
-        ScaledRows
-            Values of these labels, in this order.
-        """
+    def __getitem__(self, rows: Ints) -> Self:
+        """The rows of some labels, in this order."""
         at = np.full(self.n_labels, -1)
         at[rows] = np.arange(len(rows))
         kept = np.flatnonzero(at[self.rows] >= 0)
         kept = kept[np.argsort(at[self.rows[kept]])]
-        return replace(
-            self,
-            gaps=self.gaps.take(kept),
-            rows=at[self.rows[kept]],
-            n_labels=len(rows),
-        )
+        gaps, own = self.gaps.take(kept), at[self.rows[kept]]
+        return replace(self, gaps=gaps, rows=own, n_labels=len(rows))
 
     def without(self, rows: Ints, columns: Ints) -> Self:
         """Return the values without some cells.

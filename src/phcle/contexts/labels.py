@@ -5,23 +5,30 @@ Labels are converted to Unicode's normal form C, so that files from different pr
 agree. Characters that only look alike, such as a Latin and a Cyrillic a, stay
 different. Spaces around a label are removed; spaces inside stay.
 
-Labels are a tuple of texts. Millions of them can be a `NameArray` instead, which
-behaves like one; the functions below are fast for both.
+Labels are a tuple of texts. Ten million Python texts take a gigabyte, and a dictionary
+of them another one and a half, so millions of labels can be a `NameArray` instead,
+which behaves like a tuple. It takes as many bytes as it has letters, and its index is
+two arrays of numbers: hashes in ascending order, and where each of them stands. The
+functions below are fast for both.
 """
 
 from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
-from typing import Any, cast
+from typing import Any, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.name_arrays import NameArray, is_name_array
+from phcle.arrays import Ints
 from phcle.errors import ContextError, some
+
+AT_ONCE = 1 << 16
+"""Names turned into texts at once while iterating."""
 
 
 def as_label(value: Any, where: str, what: str = "label") -> str:
@@ -127,7 +134,7 @@ def as_labels(values: Iterable[Any], where: str) -> tuple[str, ...]:
     tuple of str, or NameArray
         The labels in the given order; an array if they came as an array of bytes.
     """
-    if is_name_array(values):
+    if not isinstance(values, (list, tuple)) and is_name_array(values):
         return as_names(NameArray.of(values, where))
     values = listed(values)
     if isinstance(values, str):
@@ -142,12 +149,26 @@ def as_labels(values: Iterable[Any], where: str) -> tuple[str, ...]:
             for i, value in enumerate(values, 1)
         )
     if len(set(labels)) < len(labels):
-        repeated = [name for name, count in Counter(labels).items() if count > 1]
+        refuse_repeated(labels, where)
+    return labels
+
+
+def refuse_repeated(names: Iterable[str], where: str) -> None:
+    """Refuse labels of which one occurs twice.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The labels.
+    where : str
+        Where they stand, for messages.
+    """
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
         raise ContextError(
             f"{where}: every label must occur once, but {some(repeated)} "
             "occur more often; merge or remove the extra rows."
         )
-    return labels
 
 
 def _plain(values: list[Any]) -> tuple[str, ...] | None:
@@ -318,120 +339,281 @@ def union_of(lists: Sequence[Sequence[str]]) -> tuple[str, ...]:
         return as_names(first)
     if not any(isinstance(names, NameArray) for names in lists):
         return tuple(dict.fromkeys(chain.from_iterable(lists)))
-    joined = NameArray.of(first, "labels") if is_name_array(first) else _packed(first)
+    joined = NameArray(_bytes_of(first))
     for names in others:
-        own = names if isinstance(names, NameArray) else _packed(names)
+        own = NameArray(_bytes_of(names))
         new = own.take(joined.index_of.positions(own) < 0)
         joined = NameArray(np.concatenate([joined.bytes, new.bytes]))
     return as_names(joined)
 
 
-def _packed(names: Sequence[str]) -> NameArray:
-    return NameArray(np.array([name.encode() for name in names], dtype=np.bytes_))
+def _bytes_of(names: Iterable[str]) -> npt.NDArray[np.bytes_]:
+    if isinstance(names, NameArray):
+        return names.bytes
+    return np.array([name.encode() for name in names], dtype=np.bytes_)
 
 
-SAME_LETTER = str.maketrans(
-    {
-        **dict.fromkeys("‘’‛ʼ", "'"),
-        **dict.fromkeys("“”„‟", '"'),
-        **dict.fromkeys("\u2010\u2011", "-"),  # hyphens; dashes stay what they are
-        **dict.fromkeys("\u00ad\u200b\u200e\u200f\u2060\ufeff", None),  # invisible
-    }
-)
-"""Characters that are typed or printed in several ways, and characters without ink.
-Joiners (U+200C, U+200D) stay, because some scripts spell with them."""
-
-FORMS = ("<wide>", "<narrow>", "<noBreak>", "<initial>", "<medial>", "<final>")
-"""Compatibility forms of Unicode that are the same letter in another shape. Without
-superscripts, fractions and letters of mathematics: 10² is not 102, and ℝ is not R."""
-
-
-def match_key(label: str) -> str:
-    """Return what labels have in common that are joined.
-
-    Case, spaces and Unicode form do not make another label: é as one character or two,
-    ﬁ as one letter, a full-width Ｃ, ’ for '.
+def is_name_array(values: Any) -> bool:
+    """Tell whether names come as an array of bytes, or of NumPy's texts of any length.
 
     Parameters
     ----------
-    label : str
-        A label.
+    values : object
+        What the user gave.
 
     Returns
     -------
-    str
-        The label in lower case, in one Unicode form, with single spaces.
-
-    Examples
-    --------
-    >>> match_key("Café  TABLES") == match_key("Cafe\u0301 tables")
-    True
-    >>> match_key("résumé") == match_key("resume")
-    False
+    bool
+        True for a `NameArray` and for NumPy arrays of the types "S" and "T".
     """
-    if label.isascii() and label.isprintable() and "  " not in label:
-        return label.strip().lower()
-    return _lower(_spaced(_formed(label)))
+    is_array = isinstance(values, np.ndarray) and values.dtype.kind in "ST"
+    return is_array or isinstance(values, NameArray)
 
 
-def _lower(text: str) -> str:
-    """Lower case that keeps words apart: no ss for ß (Maße, Masse), no i for ı or İ."""
-    return normal(text).lower().replace("ς", "σ").replace("ſ", "s")
-
-
-def _spaced(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _formed(text: str) -> str:
-    """The usual form of each letter, composed."""
-    if text.isascii():
-        return text
-    plain = "".join(x if x.isascii() else _plain_letter(x) for x in text)
-    return unicodedata.normalize("NFC", plain.translate(SAME_LETTER))
-
-
-def _plain_letter(letter: str) -> str:
-    form, _, codes = unicodedata.decomposition(letter).partition(" ")
-    if form in (*FORMS, "<isolated>", "<vertical>", "<compat>"):
-        plain = "".join(chr(int(code, 16)) for code in codes.split())
-        # Of the many characters called <compat>, only letters: ﬁ, ĳ, µ, Ⅳ.
-        if form != "<compat>" or plain.isalpha():
-            return "".join(map(_plain_letter, plain))  # a form of a form
-    return letter
-
-
-PARTS = {"case": _lower, "spaces": _spaced, "Unicode form": _formed}
-"""What `match_key` undoes, by what a report calls it."""
-
-
-def differences(a: str, b: str) -> tuple[str, ...]:
-    """Say in what two labels with the same key differ.
+class NameArray(Sequence[str]):
+    """Names in one array; it behaves like a tuple of texts.
 
     Parameters
     ----------
-    a : str
-        A label.
-    b : str
-        Another label.
+    names : array of bytes of shape (n,)
+        Different names in UTF-8, without spaces around them, none of them empty.
 
-    Returns
-    -------
-    tuple of str
-        Some of "case", "spaces" and "Unicode form".
+    Attributes
+    ----------
+    bytes : array of bytes of shape (n,)
+        The names.
 
     Examples
     --------
-    >>> differences("BABY  grows", "Baby grows")
-    ('case', 'spaces')
+    >>> pets = NameArray(np.array([b"cat", b"dog", b"wolf"]))
+    >>> pets
+    NameArray(3 names: 'cat', 'dog', 'wolf')
+    >>> pets[1], pets[1:] == ("dog", "wolf"), pets.index_of["wolf"]
+    ('dog', True, 2)
     """
-    found = []
-    for part in PARTS:
-        left, right = a, b
-        # The form comes first in `match_key`, because it may bring spaces and capitals.
-        for name, undo in reversed(PARTS.items()):
-            if name != part:
-                left, right = undo(left), undo(right)
-        if left != right:
-            found.append(part)
-    return tuple(found)
+
+    def __init__(self, names: npt.NDArray[np.bytes_]) -> None:
+        self.bytes = names
+
+    @classmethod
+    def of(cls, values: Any, where: str) -> NameArray:
+        """Check names that a user gives as an array.
+
+        Parameters
+        ----------
+        values : array of the type "S" or "T", or NameArray
+            The names.
+        where : str
+            Where they stand, for messages.
+
+        Returns
+        -------
+        NameArray
+            The names; `values` itself if it is one.
+        """
+        if isinstance(values, NameArray):
+            return values
+        if values.ndim != 1:
+            raise ContextError(
+                f"{where}: names must be an array of one dimension. Got "
+                f"{values.ndim} dimensions."
+            )
+        if values.dtype.kind == "T":
+            values = _bytes_of(values)
+        names = np.strings.strip(values)
+        if (np.strings.str_len(names) == 0).any():
+            raise ContextError(
+                f"{where}: a name is empty; fill it in, or remove the row."
+            )
+        if (np.ascontiguousarray(names).view(np.uint8) >= 0x80).any():
+            try:
+                texts = [name.decode() for name in names.tolist()]
+            except UnicodeDecodeError as error:
+                wrong = f"{where}: names must be UTF-8 ({error})."
+                raise ContextError(wrong) from error
+            names = _bytes_of(as_label(x, where) for x in texts)
+        found = cls(names)
+        # Different names may share a hash, so the few that do are compared.
+        refuse_repeated(found.index_of.with_equal_hashes, where)
+        return found
+
+    @cached_property
+    def index_of(self) -> NameIndex:
+        """Position of each name."""
+        return NameIndex(self)
+
+    def __len__(self) -> int:
+        return len(self.bytes)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> NameArray: ...
+
+    def __getitem__(self, at: int | slice) -> str | NameArray:
+        found = self.bytes[at]
+        return NameArray(found) if isinstance(at, slice) else bytes(found).decode()
+
+    def __iter__(self) -> Iterator[str]:
+        for start in range(0, len(self), AT_ONCE):
+            for name in self.bytes[start : start + AT_ONCE].tolist():
+                yield name.decode()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.index_of
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or len(self) != len(other):
+            return False
+        if isinstance(other, NameArray):
+            return self is other or bool((self.bytes == other.bytes).all())
+        return all(a == b for a, b in zip(self, other, strict=True))
+
+    def __hash__(self) -> int:
+        return hash((len(self), *self.bytes[:3].tolist()))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self[:3]))
+        more = ", …" if len(self) > 3 else ""
+        return f"NameArray({len(self)} names: {shown}{more})"
+
+    def take(self, at: npt.NDArray[Any]) -> NameArray:
+        """Return some of the names.
+
+        Parameters
+        ----------
+        at : array of int or bool
+            Their positions, or a mask.
+
+        Returns
+        -------
+        NameArray
+            These names, in this order.
+        """
+        return NameArray(self.bytes[at])
+
+
+class NameIndex(Mapping[str, int]):
+    """Position of each name of a `NameArray`, by hashes in ascending order.
+
+    Parameters
+    ----------
+    names : NameArray
+        The names.
+    """
+
+    def __init__(self, names: NameArray) -> None:
+        self.names = names
+        hashes = hash_bytes(names.bytes)
+        self.order = np.argsort(hashes, kind="stable")
+        self.hashes = hashes[self.order]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __getitem__(self, name: str) -> int:
+        at = self.positions([name])[0] if isinstance(name, str) else -1
+        if at < 0:
+            raise KeyError(name)
+        return int(at)
+
+    def positions(self, names: Iterable[str]) -> Ints:
+        """Find many names at once.
+
+        Parameters
+        ----------
+        names : iterable of str
+            The names to find.
+
+        Returns
+        -------
+        array of int
+            Position of each; −1 for a name that is not there.
+        """
+        wanted = _bytes_of(names)
+        hashes = hash_bytes(wanted)
+        found = np.full(len(wanted), -1, dtype=np.int64)
+        place = np.searchsorted(self.hashes, hashes)
+        left = np.arange(len(wanted))
+        while len(left):  # again only for names whose hash another name has
+            left = left[place[left] < len(self.hashes)]
+            left = left[self.hashes[place[left]] == hashes[left]]
+            at = self.order[place[left]]
+            is_it = self.names.bytes[at] == wanted[left]
+            found[left[is_it]] = at[is_it]
+            left = left[~is_it]
+            place[left] += 1
+        return found
+
+    @property
+    def with_equal_hashes(self) -> NameArray:
+        """Names whose hash another name has, too."""
+        same = np.flatnonzero(self.hashes[1:] == self.hashes[:-1])
+        return self.names.take(self.order[np.unique([same, same + 1])])
+
+
+BASE = np.uint64(0x9E3779B97F4A7C15)
+"""Odd multiplier of the polynomial, so that no character is lost."""
+
+
+HASHED_AT_ONCE = 1 << 20
+"""Names hashed at once: some tens of megabytes."""
+
+
+def hash_names(names: Sequence[str]) -> npt.NDArray[np.uint64]:
+    """Return a hash in 64 bits of each name.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names.
+
+    Returns
+    -------
+    array of shape (names,)
+        Equal names have equal hashes, and others almost never.
+
+    Examples
+    --------
+    >>> a, b, c = hash_names(["cat", "dog", "cat"])
+    >>> bool(a == c), bool(a == b)
+    (True, False)
+    """
+    found = np.empty(len(names), dtype=np.uint64)
+    for start in range(0, len(names), HASHED_AT_ONCE):
+        part = slice(start, start + HASHED_AT_ONCE)
+        found[part] = hash_bytes(_bytes_of(names[part]))
+    return found
+
+
+def hash_bytes(names: npt.NDArray[np.bytes_]) -> npt.NDArray[np.uint64]:
+    """Return a hash in 64 bits of each name of an array.
+
+    Parameters
+    ----------
+    names : array of bytes of shape (names,)
+        Names in UTF-8.
+
+    Returns
+    -------
+    array of shape (names,)
+        The same hashes for any width of the array.
+    """
+    width = names.dtype.itemsize
+    if not len(names) or not width:
+        return np.zeros(len(names), dtype=np.uint64)
+    letters = np.ascontiguousarray(names).view(np.uint8).reshape(len(names), width)
+    total = np.zeros(len(names), dtype=np.uint64)
+    power = np.uint64(1)
+    with np.errstate(over="ignore"):
+        for i in range(width):  # zeros, which fill up a name, add nothing
+            total += letters[:, i] * power
+            power = power * BASE
+        total ^= total >> np.uint64(32)
+        total *= BASE
+        total ^= total >> np.uint64(29)
+    return total

@@ -1,4 +1,4 @@
-"""Conversion and checks of matrices with named rows and columns."""
+"""Conversions and checks of matrices with named rows and columns."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.contexts.labels import index_of, refuse_half_characters
-from phcle.contexts.name_arrays import NameArray
+from phcle.contexts.labels import NameArray, index_of, refuse_half_characters
 from phcle.errors import ContextError, some
 
 LARGEST = 1e100
@@ -40,6 +39,13 @@ def merging_matrix(names: Sequence[str]) -> sp.csr_array:
     )
 
 
+def _pick(at: npt.NDArray[np.int64], n: int) -> sp.csr_array:
+    """The matrix that picks rows by their positions; −1 picks nothing."""
+    present = np.flatnonzero(at >= 0)
+    coords = (present, at[present])
+    return sp.csr_array((np.ones(len(present)), coords), shape=(len(at), n))
+
+
 def take_rows(
     matrix: sp.csr_array, rows: Sequence[int] | npt.NDArray[np.int64]
 ) -> sp.csr_array:
@@ -58,14 +64,9 @@ def take_rows(
         The rows, in this order.
     """
     wanted = np.asarray(rows, dtype=np.int64)
-    if len(wanted) == matrix.shape[0] and (wanted == np.arange(len(wanted))).all():
+    if np.array_equal(wanted, np.arange(matrix.shape[0])):
         return matrix.copy()
-    present = np.flatnonzero(wanted >= 0)
-    pick = sp.csr_array(
-        (np.ones(len(present)), (present, wanted[present])),
-        shape=(len(wanted), matrix.shape[0]),
-    )
-    taken = sp.csr_array(pick @ matrix)
+    taken = sp.csr_array(_pick(wanted, matrix.shape[0]) @ matrix)
     taken.sort_indices()
     return taken
 
@@ -85,12 +86,7 @@ def take_columns(matrix: sp.csr_array, columns: npt.NDArray[np.int64]) -> sp.csr
     csr_array
         The columns, in this order.
     """
-    present = np.flatnonzero(columns >= 0)
-    pick = sp.csr_array(
-        (np.ones(len(present)), (columns[present], present)),
-        shape=(matrix.shape[1], len(columns)),
-    )
-    return sp.csr_array(matrix @ pick)
+    return sp.csr_array(matrix @ _pick(columns, matrix.shape[1]).T.tocsr())
 
 
 def as_csr(matrix: Any, name: str) -> sp.csr_array:
@@ -115,13 +111,10 @@ def as_csr(matrix: Any, name: str) -> sp.csr_array:
         and matrix.data.all()
     ):
         return matrix
-    sparse: Any = matrix if sp.issparse(matrix) else None
     try:
-        converted = (
-            sp.csr_array(sparse, dtype=np.float64, copy=True)
-            if sparse is not None
-            else sp.csr_array(np.atleast_2d(np.asarray(matrix, dtype=np.float64)))
-        )
+        if not sp.issparse(matrix):
+            matrix = np.atleast_2d(np.asarray(matrix, dtype=np.float64))
+        converted = sp.csr_array(matrix, dtype=np.float64, copy=True)
     except (TypeError, ValueError) as error:
         raise ContextError(
             f"context {name!r}: a two-dimensional array of numbers is needed ({error})."
@@ -160,14 +153,13 @@ def stacked(parts: Iterable[Any], n_columns: int, name: str) -> sp.csr_array:
         places.append(block.indices.astype(np.int32, copy=False))
         lengths.append(np.diff(block.indptr).astype(np.int64))
     indptr = np.cumsum(np.concatenate(lengths))
-    shape = (len(indptr) - 1, n_columns)
-    # Each list is emptied before the next array is made.
-    data = _joined(values, np.float64)
-    return sp.csr_array((data, _joined(places, np.int32), indptr), shape=shape)
+    data = _emptied(values, np.float64)
+    indices = _emptied(places, np.int32)
+    return sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
 
 
-def _joined(blocks: list[npt.NDArray[Any]], dtype: Any) -> npt.NDArray[Any]:
-    """One array of all blocks, which are given back one by one."""
+def _emptied(blocks: list[npt.NDArray[Any]], dtype: Any) -> npt.NDArray[Any]:
+    """Blocks one after the other; each is freed as soon as it is copied."""
     whole = np.empty(sum(map(len, blocks)), dtype=dtype)
     start = 0
     while blocks:
@@ -232,7 +224,7 @@ def check_array(value: Any, shape: tuple[int, ...], what: str) -> None:
 
 
 def check_number(value: Any, what: str, *, most: float = 1e30) -> None:
-    """Refuse what is not a number, or is too large to compute with; NaN passes.
+    """Refuse what is no number, or too large to compute with; NaN, if there is a limit.
 
     Parameters
     ----------
@@ -245,5 +237,5 @@ def check_number(value: Any, what: str, *, most: float = 1e30) -> None:
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ContextError(f"{what} must be a number")
-    if abs(value) > most:
+    if abs(value) > most or (np.isnan(value) and np.isfinite(most)):
         raise ContextError(f"{what} must be a number of usual size")

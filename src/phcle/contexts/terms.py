@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from phcle.backends.protocol import Array, Backend
-from phcle.backends.row_blocks import Block
+from phcle.backends.row_blocks import Block, PaddedRows, pad_rows, split_rows
 
 Sample = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
 """Positions of sampled columns, and the mass that each represents."""
@@ -158,8 +158,9 @@ class Term(Protocol):
         Returns
         -------
         Term
-            The term there.
+            The term there; by default the same one.
         """
+        return self
 
     def at(self, other: Array, weight: float, *, sample: Sample | None = None) -> View:
         """Fix the other factor and the weight.
@@ -281,44 +282,100 @@ class LinearUpdate(FactorUpdate, Protocol):
         """
 
 
-class StartTarget(Protocol):
+@dataclass(frozen=True)
+class StartTarget:
     """What W times the factor of a context should be at the spectral start.
 
     Attributes
     ----------
     weight : float
         Weight of this target among the targets of all contexts.
+    product : callable
+        Multiplies the target by a matrix V of shape (columns, p).
+    transposed : callable
+        Multiplies the transposed target by a matrix W of shape (labels, p).
     """
 
     weight: float
+    product: Callable[[Array], Array]
+    transposed: Callable[[Array], Array]
 
-    def product(self, V: Array) -> Array:
-        """Multiply the target by a matrix.
 
-        Parameters
-        ----------
-        V : array of shape (columns, p)
-            The matrix.
+def padded_blocks(
+    backend: Backend, entries: Any, blocks: Sequence[Block]
+) -> list[PaddedRows | None]:
+    """Pad the entries of the blocks that this process updates.
 
-        Returns
-        -------
-        array of shape (labels, p)
-            The product.
-        """
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    entries : csr_array or StoredRows of shape (rows, columns)
+        The entries.
+    blocks : sequence of Block
+        Blocks of rows that are updated together.
 
-    def transposed(self, W: Array) -> Array:
-        """Multiply the transposed target by a matrix.
+    Returns
+    -------
+    list of PaddedRows or None
+        The entries of each block; None where there are none, or for other processes.
+    """
+    own = backend.processes.own_blocks(len(blocks))
+    return [
+        pad_rows(entries, block.rows, backend) if number in own else None
+        for number, block in enumerate(blocks)
+    ]
 
-        Parameters
-        ----------
-        W : array of shape (labels, p)
-            The matrix.
 
-        Returns
-        -------
-        array of shape (columns, p)
-            The product.
-        """
+class ColumnUpdate(FactorUpdate):
+    """Updates a factor by the term of its context, transposed.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    entries : csr_array or StoredRows of shape (labels, columns)
+        Known cells of the context, perhaps from `Backend.stored`.
+    make_term : callable
+        Makes the transposed term from the transposed entries and the blocks of columns.
+    ridge : float
+        The λ of the squared penalty on the factor.
+    dim : int
+        Length of a vector.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        entries: Any,
+        make_term: Callable[[Any, Sequence[Block]], Term],
+        ridge: float,
+        dim: int,
+    ) -> None:
+        turned = backend.turned(entries)
+        self.ridge = ridge
+        self.blocks = split_rows(
+            backend,
+            [turned],
+            turned.shape[0],
+            dim=dim,
+            tile_columns=backend.columns_in_memory(turned.shape[1], dim),
+        )
+        self.term = make_term(turned, self.blocks)
+
+    def improve(
+        self,
+        W: Array,
+        factor: Array,
+        weight: float,
+        update_rows: RowUpdate,
+        *,
+        sample: Sample | None = None,
+        tol: float = 1e-5,
+    ) -> Array:
+        """Let the solver update every row once."""
+        view = self.term.at(W, weight, sample=sample)
+        return update_rows(factor, [view], self.ridge, self.blocks)
 
 
 UNITS = 100.0

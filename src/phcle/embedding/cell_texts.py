@@ -41,33 +41,27 @@ def number_text(number: float, digits: int = DIGITS) -> str:
     return "0" if text == "-0" else text
 
 
-def interval_text(
-    low: float | None, high: float | None, value: float | None = None
-) -> str:
-    """Write the interval of a number, perhaps after the number itself.
+def interval_text(low: float | None, high: float | None) -> str:
+    """Write the interval of a number.
 
     Parameters
     ----------
     low, high : float or None
         Ends of the interval; None if there is none.
-    value : float, optional
-        The number; it stands before the interval, which is then in brackets.
 
     Returns
     -------
     str
-        The text; only the number, or nothing, without an interval.
+        The text; nothing without an interval.
 
     Examples
     --------
-    >>> interval_text(119.8, 610), interval_text(119.8, 610, 271)
-    ('120 to 610', '271 (120 to 610)')
+    >>> interval_text(119.8, 610)
+    '120 to 610'
     """
-    number = "" if value is None else number_text(value)
     if low is None or high is None:
-        return number
-    interval = f"{number_text(low)} to {number_text(high)}"
-    return f"{number} ({interval})" if number else interval
+        return ""
+    return f"{number_text(low)} to {number_text(high)}"
 
 
 def value_text(value: float | bool | str | None) -> str:
@@ -119,26 +113,3 @@ def probabilities_text(probabilities: Mapping[str, float] | None) -> str:
         return ""
     order = sorted(probabilities.items(), key=lambda x: -x[1])
     return "; ".join(f"{value} {chance:.3f}" for value, chance in order)
-
-
-def shown_percentile(percentile: float) -> str:
-    """Write a percentile, with more digits where they matter.
-
-    Parameters
-    ----------
-    percentile : float
-        Share of pairs that are less similar, in percent.
-
-    Returns
-    -------
-    str
-        Whole percents; from 99 % on tenths, and 99.9 % at most.
-
-    Examples
-    --------
-    >>> [shown_percentile(x) for x in (3.4, 98.7, 99.62, 100.0)]
-    ['3 %', '98 %', '99.6 %', '99.9 %']
-    """
-    if percentile < 99:
-        return f"{int(percentile)} %"
-    return f"{min(int(10 * percentile) / 10, 99.9)} %"

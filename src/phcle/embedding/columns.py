@@ -14,22 +14,22 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.special import ndtr
 
 from phcle.answers import Cell, Value
 from phcle.arrays import AnyFloats, Flags, Floats, Ints
-from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.contexts.descriptive.fields import Field
-from phcle.contexts.family_means import TIE, FamilyMeans
+from phcle.contexts.encoders import Field
+from phcle.contexts.values import DescriptiveContext
+from phcle.embedding.family_means import MOST_WITH_FAMILIES, TIE, FamilyMeans
+from phcle.embedding.predictions import READ
 from phcle.errors import OptionError, did_you_mean
 
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
     from phcle.embedding.predictions import TablePredictions
 
-BLOCK = 50_000
-"""Labels of a column that are looked up at once: some 50 MB."""
+BLOCK = 2_000_000
+"""Cells of a column that are looked up at once: a few arrays of 16 MB."""
 
 ROUNDING = 1e-5
 """Share of a column's range by which stored numbers may be off."""
@@ -50,7 +50,7 @@ class Reading:
 
     Attributes
     ----------
-    context : PredictingContext
+    context : DescriptiveContext
         The context, with the columns that were read.
     known : array of shape (rows, columns)
         Known values; NaN elsewhere.
@@ -64,7 +64,7 @@ class Reading:
         Intervals of numbers; NaN elsewhere.
     """
 
-    context: PredictingContext
+    context: DescriptiveContext
     known: Floats
     values: Floats
     chance: Floats | None = None
@@ -72,12 +72,12 @@ class Reading:
     high: Floats | None = None
 
     @classmethod
-    def of_vectors(cls, context: PredictingContext, vectors: AnyFloats) -> Reading:
+    def of_vectors(cls, context: DescriptiveContext, vectors: AnyFloats) -> Reading:
         """Read what a context predicts for any vectors, from the vectors alone.
 
         Parameters
         ----------
-        context : PredictingContext
+        context : DescriptiveContext
             The context.
         vectors : array of shape (rows, dim)
             The vectors.
@@ -103,46 +103,30 @@ class Reading:
         Column
             Its known and predicted values.
         """
-        at, first = field.at, field.at.start
-        known = self.known[:, at]
+        known, said = self.known[:, field.at], self.values[:, field.at]
+        chance = None if self.chance is None else self.chance[:, field.at]
         is_observed = ~np.isnan(known[:, 0])
-        nothing = np.broadcast_to(np.nan, len(known))
-        chance = None if self.chance is None else self.chance[:, at]
+        value: Any = np.where(is_observed[:, None], known, said)
+        sure = low = high = np.full(len(known), np.nan)
+        is_log = False
         if field.kind == "number":
-            low = high = nothing
+            at, value = field.at.start, value[:, 0]
+            is_log = bool(self.context.log_shift[at] == 0)
             if self.low is not None and self.high is not None:
-                low, high = (
-                    np.where(is_observed, np.nan, x[:, first])
-                    for x in (self.low, self.high)
-                )
-            value = np.where(is_observed, known[:, 0], self.values[:, first])
-            is_log = bool(self.context.log_shift[first] == 0)
-            return Column(
-                self.context.name,
-                field,
-                is_observed,
-                value,
-                nothing,
-                low,
-                high,
-                chance,
-                is_log,
-            )
-        said = self.values[:, at]
-        if field.values:
-            both = np.where(is_observed[:, None], known, said)
-            code = np.nan_to_num(both, nan=-1.0).argmax(axis=1)
+                ends = self.low[:, at], self.high[:, at]
+                low, high = (np.where(is_observed, np.nan, x) for x in ends)
         else:
-            code = np.where(is_observed, known[:, 0] > 0, said[:, 0] > LIKELY)
-        code = code.astype(np.int16)
-        code[~is_observed & np.isnan(said[:, 0])] = UNKNOWN
-        sure = nothing
-        if chance is not None:
-            every = chance if field.values else np.hstack([chance, 1 - chance])
-            sure = np.where(is_observed, np.nan, every.max(axis=1))
-        return Column(
-            self.context.name, field, is_observed, code, sure, nothing, nothing, chance
-        )
+            is_told = ~np.isnan(value[:, 0])
+            if field.values:
+                code = np.nan_to_num(value, nan=-1.0).argmax(axis=1)
+            else:
+                code = np.where(is_observed, known[:, 0] > 0, said[:, 0] > LIKELY)
+            value = np.where(is_told, code, UNKNOWN).astype(np.int16)
+            if chance is not None:
+                every = chance if field.values else np.hstack([chance, 1 - chance])
+                sure = np.where(is_observed, np.nan, every.max(axis=1))
+        name = self.context.name
+        return Column(name, field, is_observed, value, sure, low, high, chance, is_log)
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,16 +232,27 @@ class Column:
         told = {
             "value": self.value_of(row),
             "observed": bool(self.is_observed[row]),
-            "confidence": _known(self.confidence[row]),
-            "low": _known(self.low[row]),
-            "high": _known(self.high[row]),
+            "confidence": as_number(self.confidence[row]),
+            "low": as_number(self.low[row]),
+            "high": as_number(self.high[row]),
         }
         whose = (label, name, self.context, self.title, self.kind)
         return Cell(*whose, **{**told, **more})
 
 
-def _known(number: Any) -> float | None:
-    """A number, or None for NaN."""
+def as_number(number: Any) -> float | None:
+    """Return a number, or None for NaN.
+
+    Parameters
+    ----------
+    number : float
+        The number.
+
+    Returns
+    -------
+    float or None
+        The same number.
+    """
     number = float(number)
     return None if math.isnan(number) else number
 
@@ -269,10 +264,8 @@ class Table:
     ----------
     embedding : LabelEmbedding
         The embedding.
-    context : PredictingContext
+    context : DescriptiveContext
         One of its contexts.
-    first : int, default 0
-        Row of the first label that is asked for; all rows count from there.
 
     Examples
     --------
@@ -285,13 +278,11 @@ class Table:
     [False, False, True, True]
     """
 
-    def __init__(
-        self, embedding: LabelEmbedding, context: PredictingContext, first: int = 0
-    ) -> None:
-        self.embedding, self.context, self.first = embedding, context, first
+    def __init__(self, embedding: LabelEmbedding, context: DescriptiveContext) -> None:
+        self.embedding, self.context = embedding, context
 
     def __len__(self) -> int:
-        return len(self.embedding) - self.first
+        return len(self.embedding)
 
     @cached_property
     def fields(self) -> dict[str, Field]:
@@ -333,8 +324,7 @@ class Table:
     @cached_property
     def positions(self) -> Ints:
         """For each label that the context lists its row in `embedding`, or −1."""
-        data, row_of = self.context.data, self.embedding.row_of
-        labels = () if data is None else data.labels
+        row_of, labels = self.embedding.row_of, self.context.labels
         return np.array([row_of.get(x, -1) for x in labels], dtype=np.int64)
 
     @cached_property
@@ -361,58 +351,35 @@ class Table:
             What is known of them, and what was predicted. Without predictions, what the
             vectors say; NaN if the fit found that the context predicts nothing.
         """
-        rows = np.asarray(rows) + self.first
-        whole = self.context
+        rows, whole = np.asarray(rows), self.context
         own = whole if field is None else whole.of_field(field)
-        known = self._known(rows, own, one_field=field is not None)
+        known = np.full((len(rows), len(own.columns)), np.nan)
+        at = self._listed[rows]
+        if own.labels and (at >= 0).any():
+            known[at >= 0] = own.matrix.take(at[at >= 0]).toarray()
         if whole.weight <= 0:
             return Reading(own, known, np.full(known.shape, np.nan))
         found = self.stored
         if found is None:
             return Reading(own, known, own.predict(self.embedding.vectors[rows]))
         columns = slice(None) if field is None else field.at
-        chances = getattr(found, "chances", None)
-        if chances is not None:
-            chance = sp.csr_array(chances[rows])[:, columns].toarray()
-            chance = chance.astype(np.float64)
+        chance = found.shares_of(rows, columns)
+        is_number = whole.is_number[columns]
+        if not is_number.any():
             return Reading(own, known, chance, chance)
-        chance = found.shares[:, columns][rows].astype(np.float64)  # type: ignore[union-attr]
-        numbers = [
-            number
-            for number, x in enumerate(whole.fields)
-            if x.kind == "number" and (field is None or x.at == field.at)
-        ]
-        place = np.flatnonzero(whole.is_number[columns])
-        low, high = (np.full(chance.shape, np.nan) for _ in range(2))
-        values = chance.copy()
-        if len(place):
-            step, *ends = (
-                getattr(found, x)[:, numbers][rows].astype(np.float64)
-                for x in ("step", "low", "high")
-            )
-            width = np.maximum(ends[1] - ends[0], 1e-12) / (2 * TAIL)
-            chance[:, place] = ndtr(step / width)
-            for into, said in zip((values, low, high), (step, *ends), strict=True):
-                padded = np.zeros(chance.shape)
-                padded[:, place] = said
-                into[:, place] = own.in_units(padded * own.scale + own.offset)[:, place]
-            _snap(own, place, low, high)
+        numbers = [x.kind == "number" and field in (None, x) for x in whole.fields]
+        steps = []
+        for name in READ:
+            padded = np.full(known.shape, np.nan)
+            padded[:, is_number] = getattr(found, name)[:, numbers][rows]
+            steps.append(padded)
+        step, low, high = steps
+        width = np.maximum(high - low, 1e-12) / (2 * TAIL)
+        values, low, high = (own.in_units(x * own.scale + own.offset) for x in steps)
+        _snap(own, np.flatnonzero(is_number), low, high)
+        values = np.where(is_number, values, chance)
+        chance = np.where(is_number, ndtr(step / width), chance)
         return Reading(own, known, values, chance, low, high)
-
-    def _known(self, rows: Ints, own: PredictingContext, *, one_field: bool) -> Floats:
-        """Known values of some rows of the whole embedding."""
-        known = np.full((len(rows), len(own.columns)), np.nan)
-        at = self._listed[rows]
-        is_listed = at >= 0
-        if own.data is None or not is_listed.any():
-            return known
-        matrix = own.data.matrix
-        if one_field:
-            columns = [matrix.column(i) for i in range(len(own.columns))]
-            known[is_listed] = np.column_stack(columns)[at[is_listed]]
-        else:
-            known[is_listed] = [matrix.row(i) for i in at[is_listed].tolist()]
-        return known
 
     def column(self, title: str, rows: Ints | None = None) -> Column:
         """Look up one field.
@@ -430,37 +397,31 @@ class Table:
             The field of these labels.
         """
         field = self.field(title)
-        if rows is None:
-            rows = np.arange(len(self))
-        blocks = range(0, max(len(rows), 1), BLOCK)
-        parts = [self._column(field, rows[start : start + BLOCK]) for start in blocks]
+        alone = replace(field, at=slice(0, field.at.stop - field.at.start))
+        rows = np.arange(len(self)) if rows is None else rows
+        step = max(BLOCK // alone.at.stop, 1)
+        starts = range(0, max(len(rows), 1), step)
+        parts = [self.read(rows[x : x + step], field).column(alone) for x in starts]
         whole: dict[str, Any] = {
             name: np.concatenate([getattr(x, name) for x in parts])
             for name, array in vars(parts[0]).items()
             if isinstance(array, np.ndarray)
         }
-        return replace(parts[0], **whole)
-
-    def _column(self, field: Field, rows: Ints) -> Column:
-        """One field of not too many labels."""
-        alone = replace(field, at=slice(0, field.at.stop - field.at.start))
-        return replace(self.read(rows, field).column(alone), field=field)
+        return replace(parts[0], field=field, **whole)
 
     @cached_property
     def family(self) -> FamilyMeans | None:
-        """Means of the nearest groups of a hierarchy; None without a hierarchy."""
-        groups, data = self.embedding.families, self.context.data
-        if not groups.steps or data is None:
+        """Means of the nearest groups of a hierarchy; None without one."""
+        embedding = self.embedding
+        if not self.context.labels or len(embedding) > MOST_WITH_FAMILIES:
             return None
-        matrix = data.on_fit_scale().matrix
+        if not embedding.families.steps:
+            return None
         is_inside = self.positions >= 0
-        if not is_inside.all():
-            matrix = matrix.take(np.flatnonzero(is_inside))
-        return FamilyMeans(matrix, groups, self.positions[is_inside])
+        matrix = self.context.fit_matrix.take(np.flatnonzero(is_inside))
+        return FamilyMeans(matrix, embedding.families, self.positions[is_inside])
 
-    def family_says(
-        self, rows: Ints, fields: Sequence[Field]
-    ) -> list[list[Value | None]]:
+    def family_says(self, rows: Ints, fields: Sequence[Field]) -> list[Column]:
         """Say what the families of some labels say about fields.
 
         It is the mean of a number (the geometric mean of one on a log scale), or the
@@ -475,40 +436,28 @@ class Table:
 
         Returns
         -------
-        list of list of float, bool, str or None
-            For each field the values of all labels; None where the family knows none.
+        list of Column
+            The fields; without a value where the family knows none.
         """
-        if self.family is None:
-            return [[None] * len(rows) for _ in fields]
-        means = self.family.at(np.asarray(rows) + self.first)
-        return [self._of_means(field, means[:, field.at]) for field in fields]
-
-    def _of_means(self, field: Field, means: Floats) -> list[Value | None]:
-        """One value for each label from its means."""
-        assert self.family is not None
-        found: list[Any]
-        if field.kind == "number":
-            found = self.context.of_field(field).in_units(means)[:, 0].tolist()
-        else:
-            shares = means + TIE * (self.family.overall[field.at] - means)
-            if field.kind == "category":
-                best = np.nan_to_num(shares, nan=-1.0).argmax(axis=1)
-                found = [field.values[i] for i in best.tolist()]
-            else:
-                found = (shares[:, 0] > LIKELY).tolist()
-        is_known = ~np.isnan(means[:, 0])
-        return [x if known else None for x, known in zip(found, is_known, strict=True)]
+        whole = self.context
+        said = np.full((len(rows), len(whole.columns)), np.nan)
+        if self.family is not None:
+            said = self.family.at(np.asarray(rows))
+            shares = said + TIE * (self.family.overall - said)
+            said = np.where(whole.is_number, whole.in_units(said), shares)
+        read = Reading(whole, np.full(said.shape, np.nan), said)
+        return [read.column(field) for field in fields]
 
 
-def _snap(own: PredictingContext, place: Ints, low: Floats, high: Floats) -> None:
+def _snap(own: DescriptiveContext, place: Ints, low: Floats, high: Floats) -> None:
     """Ends that rounding moved off the smallest or largest known number lie on it."""
-    if own.data is None:  # a field of which nothing is known
+    if not own.labels:  # a field of which nothing is known
         return
     with np.errstate(invalid="ignore"):
         scaled_low, scaled_high = own.on_fit_scale(low), own.on_fit_scale(high)
-    whole = own.data.on_fit_scale().matrix
+    whole = own.fit_matrix
     for at in place.tolist():
-        known, scaled = own.data.matrix.column(at), whole.column(at)
+        known, scaled = own.matrix.column(at), whole.column(at)
         if np.isnan(known).all():
             continue
         least, most = np.nanmin(scaled), np.nanmax(scaled)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,6 @@ def completed_cells(
     min_confidence: float = 0.0,
     why: bool = True,
     probabilities: bool = False,
-    has_family: bool = True,
     draws: int = 0,
     seed: int = 0,
 ) -> Iterator[Cell]:
@@ -49,7 +48,7 @@ def completed_cells(
         As for `LabelEmbedding.complete`, as are the others.
     min_confidence : float
         Least confidence.
-    why, probabilities, has_family : bool
+    why, probabilities : bool
         Whether to give reasons, probabilities, and what families say.
     draws, seed : int
         Number of draws, and their seed.
@@ -63,11 +62,6 @@ def completed_cells(
         raise OptionError(f"min_confidence must be 0 to 1. Got {min_confidence!r}.")
     if draws < 0:
         raise OptionError(f"draws must be 0 or more. Got {draws!r}.")
-    if embedding.base is not None and not embedding.is_within_base:
-        # Kinds of columns, families and reasons are those of all labels.
-        labels = embedding.labels if labels is None else labels
-        labels = [embedding.resolve(label) for label in listed(labels)]
-        embedding = embedding.with_base
     tables = completable(embedding, contexts)
     wanted = None if columns is None else set(listed(columns))
     titles = [title for table in tables for title in table.fields]
@@ -79,11 +73,10 @@ def completed_cells(
     completers = [
         _Completer(
             table,
-            [wanted is None or title in wanted for title in table.fields],
+            [n for n, x in enumerate(table.fields) if wanted is None or x in wanted],
             min_confidence,
-            _Reasons(table) if why else None,
-            has_probabilities=probabilities,
-            has_family=has_family,
+            _Reasons(table).of if why else lambda row, field: "",
+            probabilities,
         )
         for table in tables
     ]
@@ -144,88 +137,82 @@ def warn_of_unpredicted(
     contexts : iterable of str, optional
         Tables that are asked for; by default all.
     """
-    base = embedding if embedding.base is None else embedding.base
-    if base.predictions or not completable(embedding, contexts):
+    if embedding.predictions or not completable(embedding, contexts):
         return
     warnings.warn(
         "this fit did not predict gaps, so values come from the vectors alone, without "
-        "intervals and probabilities; fit again with completion='full'. Small tables "
-        "have too few labels to learn from.",
+        "intervals and probabilities; fit again with completion='full', or join added "
+        "labels to their embedding. Small tables have too few labels to learn from.",
         ContextWarning,
         stacklevel=3,
     )
 
 
+@dataclass(frozen=True, eq=False)
 class _Completer:
     """Completes the cells of one table."""
 
-    def __init__(
-        self,
-        table: Table,
-        is_wanted: Sequence[bool],
-        min_confidence: float,
-        reasons: _Reasons | None,
-        *,
-        has_probabilities: bool,
-        has_family: bool,
-    ) -> None:
-        self.table, self.reasons = table, reasons
-        self.wanted = np.flatnonzero(is_wanted).tolist()
-        self.min_confidence = min_confidence
-        self.has_probabilities, self.has_family = has_probabilities, has_family
+    table: Table
+    wanted: list[int]
+    min_confidence: float
+    reasons: Callable[[int, int], str]
+    has_probabilities: bool
 
     def cells(
         self, rows: Ints, rng: np.random.Generator | None, draw: int | None
     ) -> Iterator[list[Cell]]:
         """The completed cells of each label."""
-        embedding, context = self.table.embedding, self.table.context
+        embedding, fields = self.table.embedding, self.table.context.fields
         read = self.table.read(rows)
-        columns = {n: read.column(context.fields[n]) for n in self.wanted}
-        is_shown = np.zeros((len(rows), len(context.fields)), dtype=bool)
-        for n, column in columns.items():
-            is_shown[:, n] = ~column.is_observed & self._is_likely(column)
+        found = [self._listed(read.column(fields[n])) for n in self.wanted]
+        columns = [column for column, _ in found]
+        is_shown = np.array([x for _, x in found], dtype=bool).reshape(-1, len(rows))
         if rng is not None:
-            away = rng.standard_normal(is_shown.shape)
-            place = rng.random(is_shown.shape)
-            for n, column in columns.items():
-                columns[n] = _drawn(read, column, away[:, n], place[:, n])
-        family = None
-        if self.has_family:
-            family = self.table.family_says(rows, context.fields)
-        shown = [np.flatnonzero(own).tolist() for own in is_shown]
+            shape = (len(rows), len(fields))
+            away, place = rng.standard_normal(shape), rng.random(shape)
+            columns = [
+                _drawn(read, column, away[:, n], place[:, n])
+                for n, column in zip(self.wanted, columns, strict=True)
+            ]
+        families = self.table.family_says(rows, [fields[n] for n in self.wanted])
         for i, row in enumerate(rows.tolist()):
             label = embedding.labels[row]
-            name = embedding.name_of(label)
+            whose = i, label, embedding.name_of(label)
             cells = []
-            for n in shown[i]:
-                why = "" if self.reasons is None else self.reasons.of(row, n)
-                said = None if family is None else family[n][i]
-                more = {"family": said, "why": why, "draw": draw}
-                more |= self._of_kind(columns[n], i, is_drawn=draw is not None)
-                cells.append(columns[n].cell(i, label, name, **more))
+            for at in np.flatnonzero(is_shown[:, i]).tolist():
+                column = columns[at]
+                cells.append(
+                    column.cell(
+                        *whose,
+                        family=families[at].value_of(i),
+                        why=self.reasons(row, self.wanted[at]),
+                        draw=draw,
+                        probabilities=self._probabilities(column, i),
+                    )
+                )
             yield cells
 
-    def _is_likely(self, column: Column) -> Flags:
-        """Cells that are likely enough; tags must be present."""
-        if column.kind != "tag":
-            with np.errstate(invalid="ignore"):
-                return np.asarray(~(column.confidence < self.min_confidence))
-        if column.chance is None:  # a tag is taken for present above a half
-            return np.asarray(column.value == 1)
-        # Most labels lack most tags.
-        return np.asarray(column.chance[:, 0] >= (self.min_confidence or LIKELY))
+    def _listed(self, column: Column) -> tuple[Column, Flags]:
+        """The column, and its gaps that are likely enough.
 
-    def _of_kind(self, column: Column, i: int, *, is_drawn: bool) -> dict[str, Any]:
-        """Tags that are listed are present; categories have their probabilities."""
-        if column.kind == "tag":
-            sure = None if column.chance is None else float(column.chance[i, 0])
-            value = bool(column.value[i]) if is_drawn else True
-            return {"value": value, "confidence": sure}
+        Of tags, only present ones are listed, as most labels lack most tags.
+        """
+        sure, least = column.confidence, self.min_confidence
+        if column.kind == "tag" and column.chance is not None:
+            sure, least = column.chance[:, 0], least or LIKELY
+            present = np.ones_like(column.value)
+            column = replace(column, confidence=sure, value=present)
+        elif column.kind == "tag":
+            return column, ~column.is_observed & (column.value == 1)
+        with np.errstate(invalid="ignore"):
+            return column, ~column.is_observed & ~(sure < least)
+
+    def _probabilities(self, column: Column, i: int) -> dict[str, float] | None:
+        """The probability of each value of a category, if asked for."""
         values, chance = column.field.values, column.chance
         if not (self.has_probabilities and values) or chance is None:
-            return {}
-        shares = dict(zip(values, chance[i].tolist(), strict=True))
-        return {"probabilities": shares}
+            return None
+        return dict(zip(values, chance[i].tolist(), strict=True))
 
 
 def _drawn(read: Reading, column: Column, away: Floats, place: Floats) -> Column:
@@ -248,7 +235,7 @@ def _drawn(read: Reading, column: Column, away: Floats, place: Floats) -> Column
     reach = np.where(away > 0, high - step, step - low)
     drawn = own.in_units((step + away * reach / TAIL)[:, None])[:, 0]
     # No drawn number leaves the range of the column's known ones and predictions.
-    both = np.concatenate([read.context.data.matrix.column(first), said])
+    both = np.concatenate([read.context.matrix.column(first), said])
     both = both[~np.isnan(both)]
     ends = both.min(initial=np.inf), both.max(initial=-np.inf)
     return replace(column, value=np.clip(drawn, *ends))
@@ -258,16 +245,13 @@ class _Reasons:
     """Why a cell is predicted as it is, in words."""
 
     def __init__(self, table: Table) -> None:
-        self.embedding, self.table = table.embedding, table.context
+        self.embedding, self.table = table.embedding, table
         self.found: Any = table.stored
         self.holders: dict[int, Ints] = {}
-        rows = self.embedding.row_of
-        known = [rows[x] for x in self.table.observed_labels if x in rows]
-        self.is_described = np.isin(np.arange(len(self.embedding)), known)
 
     def of(self, row: int, number: int) -> str:
         """The labels that speak most for a cell, and the share of each reader."""
-        if self.table.fields[number].kind == "tag":
+        if self.table.context.fields[number].kind == "tag":
             return self._nearest_with(row, number)
         if self.found is None:
             return ""
@@ -278,10 +262,10 @@ class _Reasons:
             for i, share in zip(rows, shares, strict=True)
             if share >= LEAST_SHARE
         ][:MOST_NAMED]
-        mix = self.found.mix
-        regime = 0 if self.is_described[row] else 1
-        weights = mix.weights[regime, number].tolist()
-        order = sorted(zip(mix.names, weights, strict=True), key=lambda x: -x[1])
+        regime = 0 if self.found.is_known[row].any() else 1
+        weights = self.found.weights[regime, number].tolist()
+        pairs = zip(self.found.readers, weights, strict=True)
+        order = sorted(pairs, key=lambda pair: -pair[1])
         readers = [f"{x} {weight:.1f}" for x, weight in order if weight >= LEAST_SHARE]
         parts = [f"like {', '.join(named)}"] if named else []
         return "; ".join([*parts, ", ".join(readers)] if readers else parts)
@@ -292,10 +276,9 @@ class _Reasons:
     def _nearest_with(self, row: int, column: int) -> str:
         """The most similar labels that have a tag."""
         if column not in self.holders:
-            has_it = self.table.data.matrix.column(column) > 0
-            labels = [self.table.data.labels[i] for i in np.flatnonzero(has_it)]
-            at = [self.embedding.row_of[x] for x in labels if x in self.embedding]
-            self.holders[column] = np.array(at, dtype=np.int64)
+            has_it = self.table.context.matrix.column(column) > 0
+            rows = self.table.positions[has_it]
+            self.holders[column] = rows[rows >= 0]
         units = self.embedding.unit_vectors
         holders = self.holders[column]
         cosines = units[holders] @ units[row]

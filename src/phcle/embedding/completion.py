@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from phcle.arrays import AnyFloats, Floats, Ints
-from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.contexts.family_means import MOST_WITH_FAMILIES, FamilyMeans
+from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.held_out import HeldOut, HeldTags
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.messages import links_between
+from phcle.embedding.links import links_between
 from phcle.embedding.predictions import (
     TablePredictions,
     TagPredictions,
@@ -71,50 +69,31 @@ def complete_tables(
     scored: dict[str, list[HeldField]] = {}
     tables = [x for x in embedding.predicting if x.name in held]
     links = links_between(embedding.contexts, embedding.labels) if tables else None
-    dense = [x for x in tables if isinstance(held[x.name], HeldOut)]
-    total = sum(len(x.fields) for x in dense)
-    done = 0
     for table in tables:
         said = held[table.name]
         if isinstance(said, HeldTags):
             found[table.name], scored[table.name] = _of_tags(embedding, table, said)
-            continue
-        n_fields = len(table.fields)
-        found[table.name], scored[table.name] = predict_table(
-            TableView(embedding, table, said, links),
-            effort=effort,
-            own=own,
-            seed=seed,
-            on_field=partial(_show, on_field, done, n_fields, total),
-        )
-        done += n_fields
+        else:
+            found[table.name], scored[table.name] = predict_table(
+                TableView(embedding, table, said, links),
+                effort=effort,
+                own=own,
+                seed=seed,
+                on_field=on_field,
+            )
     return found, scored
 
 
-def _show(
-    on_field: OnField,
-    before: int,
-    n: int,
-    total: int,
-    title: str,
-    done: int,
-    own_total: int,
-) -> None:
-    """Count the fields of all tables; one is done when all its rounds are."""
-    on_field(title, before + n * done // max(own_total, 1), total)
-
-
 def _of_tags(
-    embedding: LabelEmbedding, table: PredictingContext, held: HeldTags
+    embedding: LabelEmbedding, table: DescriptiveContext, held: HeldTags
 ) -> tuple[TagPredictions, list[HeldField]]:
     """Learn the curve of a table of tags, and keep what is likely enough."""
-    presence = table.data.matrix.presence()
-    families = _TagFamilies(embedding, table, presence)
-    family = families.at(held.rows, held.columns)
+    presence = table.matrix.presence()
+    family = _families_at(embedding, table, held.rows, held.columns)
     told = held.steps * table.scale[held.columns], presence[held.columns], family
     curve = TagCurve.learn(*told, held.has_it)
     every = np.arange(len(embedding))
-    found = TagPredictions(_chances(embedding, table, curve, families, every), curve)
+    found = TagPredictions(_chances(embedding, table, curve, every), curve)
     scored = HeldField(
         table.fields[0],
         "labels",
@@ -128,24 +107,23 @@ def _of_tags(
 
 def _chances(
     embedding: LabelEmbedding,
-    table: PredictingContext,
+    table: DescriptiveContext,
     curve: TagCurve,
-    families: _TagFamilies,
     rows: Ints,
 ) -> sp.csr_array:
     """Probabilities of unknown tags of some labels; those below 2 % are left out."""
     n_columns = len(table.columns)
     labels = [embedding.labels[i] for i in rows.tolist()]
-    is_listed = np.array([label in table.data.index for label in labels], dtype=bool)
-    is_gappy = table.data.matrix.arrays[1] is not None
+    is_listed = np.array([label in table.index for label in labels], dtype=bool)
+    is_gappy = table.matrix.arrays[1] is not None
     asked = np.arange(len(rows)) if is_gappy else np.flatnonzero(~is_listed)
-    presence = families.presence
+    presence = table.matrix.presence()
     high = max(ROWS_AT_ONCE // max(n_columns, 1), 1)
     row_at, column_at, kept = [], [], []
     for start in range(0, len(asked), high):
         own = asked[start : start + high]
         steps = (embedding.vectors[rows[own]] @ table.factor.T) * table.scale
-        family = families.whole(rows[own])
+        family = _families(embedding, table, rows[own])
         chance = curve.chance(steps, presence, family)
         if is_gappy:
             for i, at in enumerate(own.tolist()):
@@ -169,43 +147,33 @@ def _chances(
     )
 
 
-class _TagFamilies:
-    """Share of a label's family that has a tag; of all labels where it is alone."""
+def _families(
+    embedding: LabelEmbedding, table: DescriptiveContext, rows: Ints
+) -> AnyFloats:
+    """Share of a label's family that has each tag; of all labels where it is alone."""
+    presence, means = table.matrix.presence(), embedding.tables[table.name].family
+    if means is None:
+        return np.broadcast_to(presence, (len(rows), len(presence)))
+    found = means.at(rows)
+    return np.where(np.isnan(found), presence, found)
 
-    def __init__(
-        self, embedding: LabelEmbedding, table: PredictingContext, presence: Floats
-    ) -> None:
-        self.presence = presence
-        self.means: FamilyMeans | None = None
-        if len(embedding) <= MOST_WITH_FAMILIES:
-            groups = embedding.families
-            if groups.steps:
-                rows = np.array([embedding.row_of[x] for x in table.data.labels])
-                self.means = FamilyMeans(table.data.matrix, groups, rows)
 
-    def whole(self, rows: Ints) -> AnyFloats:
-        """Shares of all tags: (labels, tags)."""
-        if self.means is None:
-            return np.broadcast_to(self.presence, (len(rows), len(self.presence)))
-        found = self.means.at(rows)
-        return np.where(np.isnan(found), self.presence, found)
-
-    def at(self, rows: Ints, columns: Ints) -> Floats:
-        """Shares of some tags of some labels."""
-        if self.means is None:
-            return self.presence[columns]
-        labels, at = np.unique(rows, return_inverse=True)
-        found = np.empty(len(rows))
-        high = max(ROWS_AT_ONCE // len(self.presence), 1)
-        for start in range(0, len(labels), high):
-            own = np.flatnonzero((at >= start) & (at < start + high))
-            whole = self.whole(labels[start : start + high])
-            found[own] = whole[at[own] - start, columns[own]]
-        return found
+def _families_at(
+    embedding: LabelEmbedding, table: DescriptiveContext, rows: Ints, columns: Ints
+) -> Floats:
+    """The same shares, of some tags of some labels."""
+    labels, at = np.unique(rows, return_inverse=True)
+    found = np.empty(len(rows))
+    high = max(ROWS_AT_ONCE // len(table.columns), 1)
+    for start in range(0, len(labels), high):
+        own = np.flatnonzero((at >= start) & (at < start + high))
+        whole = _families(embedding, table, labels[start : start + high])
+        found[own] = whole[at[own] - start, columns[own]]
+    return found
 
 
 def predictions_of(
-    embedding: LabelEmbedding, table: PredictingContext
+    embedding: LabelEmbedding, table: DescriptiveContext
 ) -> TablePredictions | None:
     """Return the predictions of a table, also of labels that were added to it.
 
@@ -215,7 +183,7 @@ def predictions_of(
     ----------
     embedding : LabelEmbedding
         The embedding.
-    table : PredictingContext
+    table : DescriptiveContext
         One of its tables.
 
     Returns
@@ -232,16 +200,16 @@ def predictions_of(
 
 def _of_added(
     embedding: LabelEmbedding,
-    table: PredictingContext,
+    table: DescriptiveContext,
     stored: TablePredictions,
     rows: Ints,
 ) -> Any:
     """Predictions of labels that were added after the fit."""
     if isinstance(stored, TagPredictions):
-        families = _TagFamilies(embedding, table, table.data.matrix.presence())
-        chances = _chances(embedding, table, stored.curve, families, rows)
+        chances = _chances(embedding, table, stored.curve, rows)
         return TagPredictions(chances, stored.curve)
     links = links_between(embedding.contexts, embedding.labels)
     view = TableView(embedding, table, stored.held, links, rows)
     found, _ = predict_table(view, effort="fast", own={}, seed=0)
-    return replace(found.take(rows), mix=stored.mix, held=stored.held)
+    of_fit = {x: getattr(stored, x) for x in ("readers", "weights", "held")}
+    return replace(found.take(rows), **of_fit)

@@ -8,17 +8,15 @@ many matching attributes cannot outweigh a wrong one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from phcle.answers import Attribute, Description, Related
+from phcle.answers import Attribute, Description, Neighbour, Related
 from phcle.arrays import Flags, Floats
-from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.embedding.columns import LIKELY, Reading, Table
+from phcle.contexts.values import DescriptiveContext
+from phcle.embedding.columns import LIKELY, Reading, Table, as_number
 from phcle.errors import OptionError, did_you_mean, some
 
 if TYPE_CHECKING:
@@ -37,10 +35,6 @@ the largest known value. Smaller ones differ little from the mean."""
 CARRIED = 0.8
 """List related labels until they carry this share of the similarity of the k nearest.
 The paper takes this share of the similarity of all labels: that lists hundreds."""
-
-CERTAIN = 0.98
-"""Largest probability used in scores: tables have errors, and a single probability of 0
-would make the score of a label 0."""
 
 
 def describe(
@@ -95,9 +89,7 @@ def describe(
     return Description(
         label,
         name,
-        _related(embedding, vector if label is None else label, k)
-        if has_related
-        else (),
+        _related(embedding, label or vector, k) if has_related else (),
         tuple(sorted(observed, key=lambda a: -a.strength)[:k]),
         tuple(sorted(predicted, key=lambda a: -a.strength)[:k]),
         {} if label is None else embedding.contexts_of(label),
@@ -106,7 +98,7 @@ def describe(
 
 
 def _is_informative(
-    context: PredictingContext, values: Floats, sure: Floats | None
+    context: DescriptiveContext, values: Floats, sure: Floats | None
 ) -> Flags:
     """Which predictions are specific to a label rather than true of most labels.
 
@@ -128,14 +120,13 @@ def _related(
     (found,) = embedding.neighbours([query], k)
     near = [x for x in found.neighbours if x.similarity > 0]
     total = sum(x.similarity for x in near)
-    carried, n_kept = 0.0, 0
-    while n_kept < len(near) and (not n_kept or carried < CARRIED * total):
-        carried += near[n_kept].similarity
-        n_kept += 1
-    return tuple(
-        Related(x.label, x.name, x.similarity / carried, x.similarity, x.percentile)
-        for x in near[:n_kept]
-    )
+    carried = 0.0
+    kept: list[Neighbour] = []
+    for each in near:
+        if not kept or carried < CARRIED * total:
+            carried += each.similarity
+            kept.append(each)
+    return tuple(Related(**vars(x), share=x.similarity / carried) for x in kept)
 
 
 def _strongest(read: Reading, wanted: Flags, k: int) -> list[Attribute]:
@@ -174,15 +165,15 @@ def how_sure(
     tuple of float or None
         Probability that the label has it, or the ends of the interval of a number.
     """
-    if not read.context.is_number[column]:
-        sure = None if read.chance is None else float(read.chance[row, column])
-        return sure, None, None
-    if read.low is None or read.high is None or np.isnan(read.low[row, column]):
-        return None, None, None
-    return None, float(read.low[row, column]), float(read.high[row, column])
+    is_chance = read.chance is not None and not read.context.is_number[column]
+    sure = float(read.chance[row, column]) if is_chance else None  # type: ignore[index]
+    low, high = (
+        None if x is None else as_number(x[row, column]) for x in (read.low, read.high)
+    )
+    return sure, low, high
 
 
-def _is_first(context: PredictingContext, chance: Floats | None) -> Flags:
+def _is_first(context: DescriptiveContext, chance: Floats | None) -> Flags:
     """False for the values of a category that are less likely than another one."""
     is_first = np.ones(len(context.columns), dtype=bool)
     if chance is not None:
@@ -191,64 +182,6 @@ def _is_first(context: PredictingContext, chance: Floats | None) -> Flags:
                 is_first[field.at] = False
                 is_first[field.at.start + int(chance[field.at].argmax())] = True
     return is_first
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """An attribute that labels shall have, or shall lack.
-
-    Attributes
-    ----------
-    context : str
-        Name of the context.
-    column : str
-        Name of the attribute.
-    present : bool, default True
-        False if labels shall not have it.
-    """
-
-    context: str
-    column: str
-    present: bool = True
-
-
-@dataclass(frozen=True, eq=False)
-class AttributeChances:
-    """How likely all labels have an attribute.
-
-    Attributes
-    ----------
-    chance : array of shape (labels,)
-        Probability that the label has it; 0 or 1 where it is observed.
-    is_observed : array of bool of shape (labels,)
-        Where that is known.
-    is_clear : array of bool of shape (labels,)
-        Where a prediction is clear enough for `LabelEmbedding.describe` to list it.
-    """
-
-    chance: Floats
-    is_observed: Flags
-    is_clear: Flags
-
-
-@dataclass(frozen=True)
-class Match:
-    """A label, its score, and the probability of each attribute asked for.
-
-    Attributes
-    ----------
-    row : int
-        Row of the label.
-    score : float
-        How well it fits, from 0 to 1.
-    chances : tuple of (float, bool)
-        For each attribute the probability that the label has it, and whether that is
-        observed.
-    """
-
-    row: int
-    score: float
-    chances: tuple[tuple[float, bool], ...]
 
 
 def table_called(embedding: LabelEmbedding, name: str) -> Table:
@@ -275,7 +208,7 @@ def table_called(embedding: LabelEmbedding, name: str) -> Table:
     return embedding.tables[name]
 
 
-def attribute_chances(table: Table, column: str) -> AttributeChances:
+def attribute_chances(table: Table, column: str) -> Floats:
     """Say how likely all labels have an attribute.
 
     Parameters
@@ -287,8 +220,10 @@ def attribute_chances(table: Table, column: str) -> AttributeChances:
 
     Returns
     -------
-    AttributeChances
-        One for each label.
+    array of shape (labels,)
+        1 or 0 where it is known. Else the probability of a tag, truth value or value of
+        a category, or that a number is above the mean; without predictions, how far the
+        value is from the mean towards the largest one.
     """
     field = table.context.field_of(column)
     read = table.read(np.arange(len(table)), field)
@@ -297,8 +232,8 @@ def attribute_chances(table: Table, column: str) -> AttributeChances:
     known = read.known[:, at]
     is_observed = ~np.isnan(known)
     has_it = np.zeros(len(known), dtype=bool)
-    if own.data is not None:
-        least = own.data.matrix.threshold(own.offset)[at]
+    if own.labels:
+        least = own.matrix.threshold(own.offset)[at]
         has_it = own.on_fit_scale(read.known)[:, at] > least
     if read.chance is None:
         # The fit predicted no gaps: how far from the mean towards the largest value.
@@ -307,60 +242,4 @@ def attribute_chances(table: Table, column: str) -> AttributeChances:
         chance = np.nan_to_num(np.clip((fitted - own.offset[at]) / reach, 0, 1))
     else:
         chance = read.chance[:, at]
-    is_clear = _is_informative(own, read.values, read.chance)[:, at]
-    return AttributeChances(
-        np.where(is_observed, has_it, chance), is_observed, is_clear & ~is_observed
-    )
-
-
-def find_labels(
-    embedding: LabelEmbedding, wanted: Sequence[Wanted], k: int = 20
-) -> list[Match]:
-    """Find the labels that have some attributes and lack others.
-
-    Parameters
-    ----------
-    embedding : LabelEmbedding
-        The embedding to search.
-    wanted : sequence of Wanted
-        Attributes that labels shall have or lack.
-    k : int, default 20
-        How many labels to return.
-
-    Returns
-    -------
-    list of Match
-        The k labels of highest score, best first.
-
-    Examples
-    --------
-    >>> from phcle import PHCLE, DescriptiveContext
-    >>> tags = {"cat": ["fur"], "dog": ["fur"], "carp": ["fins"], "eel": ["fins"]}
-    >>> contexts = [DescriptiveContext.from_tags(tags, name="looks")]
-    >>> embedding = PHCLE(dim=2).fit(contexts).embedding_
-    >>> found = find_labels(embedding, [Wanted("looks", "fins")], k=2)
-    >>> [embedding.labels[match.row] for match in found]
-    ['carp', 'eel']
-    """
-    if not wanted:
-        raise OptionError("a search needs an attribute or more. Got none.")
-    found = [
-        attribute_chances(table_called(embedding, x.context), x.column) for x in wanted
-    ]
-    log_score = np.zeros(len(embedding))
-    for each, own in zip(wanted, found, strict=True):
-        right = own.chance if each.present else 1 - own.chance
-        log_score += np.log(np.clip(right, 1 - CERTAIN, CERTAIN))
-    score = np.exp(log_score / len(wanted))
-    rows = np.arange(len(score))
-    if k < len(score):
-        rows = np.flatnonzero(score >= np.partition(score, -k)[-k])
-    rows = rows[np.argsort(-score[rows], kind="stable")[:k]]
-    return [
-        Match(
-            row,
-            float(score[row]),
-            tuple((float(x.chance[row]), bool(x.is_observed[row])) for x in found),
-        )
-        for row in rows.tolist()
-    ]
+    return np.where(is_observed, has_it, chance)

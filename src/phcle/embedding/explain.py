@@ -12,7 +12,8 @@ to the group, groups to their context, and contexts to the similarity.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,8 +28,7 @@ from phcle.answers import (
     SharedNode,
 )
 from phcle.arrays import Floats
-from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.reasons import GROUPS, Pair, Reasons, words_of
+from phcle.contexts.protocol import AT, Context, Pair, Reasons, words_of
 from phcle.contexts.terms import Penalties
 from phcle.errors import ContextError
 
@@ -86,7 +86,7 @@ def explain(embedding: LabelEmbedding, a: str, b: str, k: int) -> Explanation:
 
     pair = Pair((a, b), vectors, lam, vectors_of)
     parts = tuple(
-        _part(context, pair, lam.ridge * size, k, embedding.name_of)
+        _part(embedding, context, pair, lam.ridge * size, k)
         for context in embedding.contexts
     )
     similarity = float(vectors[0] @ vectors[1]) / size
@@ -103,55 +103,50 @@ def explain(embedding: LabelEmbedding, a: str, b: str, k: int) -> Explanation:
 
 
 def _part(
-    context: FittedContext,
-    pair: Pair,
-    unit: float,
-    k: int,
-    name_of: Callable[[str], str],
+    embedding: LabelEmbedding, context: Context, pair: Pair, unit: float, k: int
 ) -> ExplainedContext:
     """The part of one context; `unit` turns products into cosines."""
     found = context.reasons(pair)
+    found = replace(found, parts=found.parts / unit)
     groups = [
-        _group(found, i, words_of(group, context.verbs), unit, k, name_of)
-        for i, group in enumerate(GROUPS)
+        _group(embedding, found, group, words_of(group, context.verbs), k)
+        for group, i in AT.items()
         if (found.parts[found.groups == i] != 0).any()
     ]
     if groups and groups[0].group in OF_RELATIVES:
         groups.sort(key=lambda group: -abs(group.part))
+    shared = context.shared_nodes(*pair.labels)
     return ExplainedContext(
         context.name,
         context.kind,
-        float(found.parts.sum()) / unit,
+        float(found.parts.sum()),
         tuple(groups) if context.has_readable_columns else (),
-        tuple(SharedNode(x, name_of(x)) for x in context.shared_nodes(*pair.labels)),
+        tuple(SharedNode(x, embedding.name_of(x)) for x in shared),
     )
 
 
 def _group(
-    found: Reasons,
-    i: int,
-    words: str,
-    unit: float,
-    k: int,
-    name_of: Callable[[str], str],
+    embedding: LabelEmbedding, found: Reasons, group: str, words: str, k: int
 ) -> ExplainedGroup:
     """A group of reasons, with the k most telling ones by name."""
-    group = list(GROUPS)[i]
-    rows = np.flatnonzero(found.groups == i)
-    parts = found.parts[rows] / unit
+    rows = np.flatnonzero(found.groups == AT[group])
+    parts = found.parts[rows]
     telling = found.rank[rows] if group in RANKED else np.abs(parts)
     order = np.argsort(-telling, kind="stable")
     order = order[(parts[order] != 0) & ~found.unnamed[rows[order]]]
     if group == "neither" and len(rows) > k:
         order = order[:0]  # what both lack says little, and there is a lot of it
     named, others = order[:k], np.delete(parts, order[:k])
-    columns = [(found.names[rows[i]], float(parts[i])) for i in named]
+    names = [found.names[rows[i]] for i in named]
     return ExplainedGroup(
         group,
         words,
         float(parts.sum()),
         len(rows),
-        tuple(ExplainedColumn(x, name_of(x), part) for x, part in columns),
+        tuple(
+            ExplainedColumn(x, embedding.name_of(x), part)
+            for x, part in zip(names, parts[named].tolist(), strict=True)
+        ),
         len(others),
         float(others.sum()),
     )

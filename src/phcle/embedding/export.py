@@ -413,8 +413,7 @@ FORMAT_OF = {
 }
 """Formats by the ending of the file."""
 
-LIBRARIES = {"pandas": "frames", "polars": "", "pyarrow": "parquet"}
-"""Libraries of data frames, with the extra of phcle that installs each, if any."""
+LIBRARIES = ("pandas", "polars", "pyarrow")
 
 
 def embedding_frame(embedding: LabelEmbedding, library: str) -> Any:
@@ -432,25 +431,13 @@ def embedding_frame(embedding: LabelEmbedding, library: str) -> Any:
     data frame
         One row per label.
     """
-    if library not in LIBRARIES:
-        raise OptionError(
-            f"a frame must be of {', '.join(LIBRARIES)}. Got {library!r} instead."
-        )
+    check_choice("a frame's library", library, LIBRARIES)
     import narwhals as nw
 
-    columns = np.ascontiguousarray(embedding.vectors.T)
-    cells: dict[str, Any] = {f"x{i}": column for i, column in enumerate(columns)}
+    cells: dict[str, Any] = {"label": list(embedding.labels)}
+    cells |= {f"x{i}": column for i, column in enumerate(embedding.vectors.T.copy())}
     try:
-        if library == "pandas":
-            import pandas as pd
-
-            return pd.DataFrame(cells, index=pd.Index(embedding.labels, name="label"))
-        table = {"label": list(embedding.labels), **cells}
-        backend: Any = library
-        return nw.from_dict(table, backend=backend).to_native()
+        frame = nw.from_dict(cells, backend=library).to_native()  # type: ignore[arg-type]
     except ImportError as error:
-        extra = LIBRARIES[library]
-        remedy = f"'phcle[{extra}]'" if extra else library
-        raise BackendError(
-            f"a {library} frame needs {library}: pip install {remedy}."
-        ) from error
+        raise BackendError(f"a {library} frame needs {library}: install it.") from error
+    return frame.set_index("label") if library == "pandas" else frame

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.arrays import Floats, Ints
-from phcle.contexts.family_means import Groups
+from phcle.embedding.family_means import Groups
 
 LEVELS = 3
 """Nearest levels of a hierarchy whose plain means readers are given."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from phcle.answers import Groups, Named
 from phcle.arrays import Floats
-from phcle.contexts.base.predicting_context import PredictingContext
+from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, OptionError, some
 
@@ -236,25 +236,22 @@ def _nodes(embedding: LabelEmbedding, groups: Members) -> tuple[list[str], Float
 
 
 def _attributes(
-    context: PredictingContext, groups: Members
+    context: DescriptiveContext, groups: Members
 ) -> tuple[list[str], Floats]:
     """The tags, truth values and categories of a context; numbers name nothing."""
     columns: list[int] = []
     names: list[str] = []
+    every = range(len(context.columns))
     for field in context.fields:
         if field.kind in ("tag", "truth", "category"):
-            at = range(*field.at.indices(len(context.columns)))
-            columns += at
-            values = [f"{field.title}: {x}" for x in field.values]
-            names += values or [field.title] * len(at)
+            columns += every[field.at]
+            names += [f"{field.title}: {x}" for x in field.values] or [field.title]
     share = np.zeros((len(groups), len(columns)))
     for i, group in enumerate(groups):
-        has, known = np.zeros(len(columns)), np.zeros(len(columns))
-        for label in group[:: max(1, len(group) // SAMPLED)]:
-            row = context.observed_row(label)[columns]
-            has += np.nan_to_num(row) != 0
-            known += ~np.isnan(row)
-        share[i] = has / np.maximum(known, 1.0)
+        some = group[:: max(1, len(group) // SAMPLED)]
+        rows = np.array([context.observed_row(label)[columns] for label in some])
+        known = np.count_nonzero(~np.isnan(rows), axis=0)
+        share[i] = np.count_nonzero(np.nan_to_num(rows), axis=0) / np.maximum(known, 1)
     return names, share
 
 

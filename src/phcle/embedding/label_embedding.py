@@ -15,19 +15,19 @@ import numpy.typing as npt
 
 from phcle.answers import Completion, Description, Explanation, Nearest, Neighbour
 from phcle.arrays import AnyFloats
-from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.contexts.labels import as_labels, as_names, index_of, listed, normal
+from phcle.contexts.labels import as_labels, as_names, listed, normal
+from phcle.contexts.protocol import Context
+from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.labels import Labels
-from phcle.embedding.search import Found, Search, check_count, nearest_rows, unit_rows
+from phcle.embedding.search import Search, check_count
 from phcle.errors import ContextError, some
 
 if TYPE_CHECKING:
     from phcle import answers
     from phcle.atlas import NotebookFrame
-    from phcle.contexts.family_means import Groups
-    from phcle.contexts.relational.taxonomy import Hierarchy
+    from phcle.contexts.hierarchy import Hierarchy
     from phcle.embedding.columns import Table
+    from phcle.embedding.family_means import Groups
     from phcle.embedding.predictions import TablePredictions
 
 SHOWN_LABELS = 8
@@ -51,7 +51,7 @@ class LabelEmbedding:
         A vector for each label, of finite numbers.
     names : mapping from str to str, optional
         Readable names of labels and of nodes of their hierarchy.
-    contexts : tuple of FittedContext, optional
+    contexts : tuple of Context, optional
         The contexts of the fit, with what was learned about them.
     penalties : mapping from str to float, optional
         Penalties of the fit, which adding labels and explaining similarities need.
@@ -67,8 +67,6 @@ class LabelEmbedding:
         Labels, and nodes of their hierarchy, by other spellings that the fit joined.
     predictions : mapping from str to predictions, optional
         What the fit predicted for the cells of each table.
-    base : LabelEmbedding, optional
-        The embedding that these labels, of `PHCLE.transform`, would be added to.
 
     Examples
     --------
@@ -85,7 +83,7 @@ class LabelEmbedding:
     labels: tuple[str, ...]
     vectors: AnyFloats
     names: Mapping[str, str] = field(default_factory=dict)
-    contexts: tuple[FittedContext, ...] = ()
+    contexts: tuple[Context, ...] = ()
     penalties: Mapping[str, float] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     history: tuple[Mapping[str, float], ...] = ()
@@ -95,7 +93,6 @@ class LabelEmbedding:
     predictions: Mapping[str, TablePredictions] = field(
         default_factory=dict, repr=False
     )
-    base: LabelEmbedding | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", as_labels(self.labels, "the embedding"))
@@ -202,25 +199,12 @@ class LabelEmbedding:
         """Contexts that predict columns, by name: known and predicted cells."""
         from phcle.embedding.columns import Table
 
-        added = self.base is not None and not self.is_within_base
-        whole = self.with_base if added else self
-        first = len(whole) - len(self)
-        return {x.name: Table(whole, x, first) for x in whole.predicting}
-
-    @cached_property
-    def with_base(self) -> LabelEmbedding:
-        """The embedding that these labels belong to, with them."""
-        return self if self.base is None else self.base.joined(self)
-
-    @property
-    def is_within_base(self) -> bool:
-        """Whether some of these labels are in the embedding that they belong to."""
-        return self.base is not None and any(x in self.base for x in self.labels)
+        return {x.name: Table(self, x) for x in self.predicting}
 
     @cached_property
     def families(self) -> Groups:
         """Groups of the hierarchies, which tell the family of each label."""
-        from phcle.contexts.family_means import Groups
+        from phcle.embedding.family_means import Groups
 
         return Groups.of_contexts(self.labels, self.contexts)
 
@@ -230,10 +214,10 @@ class LabelEmbedding:
         return self.search.units
 
     @property
-    def predicting(self) -> tuple[PredictingContext, ...]:
+    def predicting(self) -> tuple[DescriptiveContext, ...]:
         """Contexts that predict values of readable columns."""
         found = tuple(c for c in self.contexts if c.predicts_columns)
-        return cast(tuple[PredictingContext, ...], found)
+        return cast(tuple[DescriptiveContext, ...], found)
 
     def name_of(self, label: str) -> str:
         """Return the readable name of a label or of a node of its hierarchy.
@@ -249,30 +233,6 @@ class LabelEmbedding:
             Its name, or `label` itself if it has none.
         """
         return self.names.get(label, label)
-
-    def label_spelled(self, text: str) -> str | None:
-        """Find the label that another file may spell differently.
-
-        Readable names are not searched; see `resolve`.
-
-        Parameters
-        ----------
-        text : str
-            A label, or another spelling of it: one that the fit joined, or one that
-            differs only in case, spaces or Unicode form.
-
-        Returns
-        -------
-        str or None
-            The label; None if there is none, or more than one.
-
-        Examples
-        --------
-        >>> pets = LabelEmbedding(("Cat", "Dog"), [[1.0], [2.0]])
-        >>> pets.label_spelled("CAT")
-        'Cat'
-        """
-        return self.called.spelled(text)
 
     def resolve(self, label: str) -> str:
         """Find the one label that an id or a readable name means.
@@ -380,8 +340,8 @@ class LabelEmbedding:
             For each query what `nearest` returns.
         """
         return [
-            [(self.labels[i], float(s)) for i, s in zip(*found, strict=True)]
-            for _, found in self._found(queries, k, among)
+            [(x.label, x.similarity) for x in found.neighbours]
+            for found in self.neighbours(queries, k, among=among)
         ]
 
     def neighbours(
@@ -414,47 +374,32 @@ class LabelEmbedding:
         >>> pets.neighbours(["c"])[0].neighbours[0].name
         'dog'
         """
+        check_count(k)
+        given = list(_no_text(queries))
+        own = [self.resolve(x) if isinstance(x, str) else None for x in given]
+        rows = [None if label is None else self.row_of[label] for label in own]
+        vectors = np.empty((len(given), self.dim))
+        for i, query in enumerate(given):
+            vectors[i] = self.vector_of(own[i] or query)
+        every = None
+        if among is not None:
+            chosen = dict.fromkeys(map(self.resolve, _no_text(among)))
+            every = np.array([self.row_of[label] for label in chosen], dtype=np.int64)
         return [
             Nearest(
                 label,
                 "" if label is None else self.name_of(label),
                 tuple(self._neighbour(*x) for x in zip(*found, strict=True)),
             )
-            for label, found in self._found(queries, k, among)
+            for label, found in zip(
+                own, self.search.nearest(vectors, k, rows, every), strict=True
+            )
         ]
 
     def _neighbour(self, row: int, cosine: float) -> Neighbour:
         label = self.labels[row]
         cosine = float(cosine)
         return Neighbour(label, self.name_of(label), cosine, self.percentile_of(cosine))
-
-    def _found(
-        self,
-        queries: Iterable[str | npt.ArrayLike],
-        k: int,
-        among: Iterable[str] | None,
-    ) -> Iterator[tuple[str | None, Found]]:
-        """The label of each query, if it is one, and the rows nearest to it."""
-        check_count(k)
-        given = list(_no_text(queries))
-        own = [self.resolve(x) if isinstance(x, str) else None for x in given]
-        rows = [None if label is None else self.row_of[label] for label in own]
-        if among is None and self.search.holds(k) and None not in rows:
-            yield from zip(own, self.search.of_rows(cast(Any, rows), k), strict=True)
-            return
-        vectors = np.empty((len(given), self.dim))
-        for i, (label, query) in enumerate(zip(own, given, strict=True)):
-            vectors[i] = self.vector_of(query if label is None else label)
-        units = self.unit_vectors
-        if among is not None:
-            chosen = list(dict.fromkeys(map(self.resolve, _no_text(among))))
-            every = np.array([self.row_of[label] for label in chosen], dtype=np.int64)
-            position = index_of(chosen)
-            rows = [None if label is None else position.get(label) for label in own]
-            units = units[every]
-        found = nearest_rows(units, unit_rows(vectors), k, own=rows)
-        for label, (near, cosines) in zip(own, found, strict=True):
-            yield label, (near if among is None else every[near], cosines)
 
     def percentile_of(self, cosine: float) -> float:
         """Say how unusual a cosine is among the pairs of labels of this embedding.
@@ -700,7 +645,7 @@ class LabelEmbedding:
         self,
         labels: Sequence[str],
         vectors: AnyFloats,
-        contexts: Iterable[FittedContext],
+        contexts: Iterable[Context],
         names: Mapping[str, str],
     ) -> LabelEmbedding:
         """Return other labels in the same vector space.
@@ -711,7 +656,7 @@ class LabelEmbedding:
             The new labels.
         vectors : array of shape (labels, dim)
             Their vectors.
-        contexts : iterable of FittedContext
+        contexts : iterable of Context
             What the contexts know about them.
         names : mapping from str to str
             Their readable names; the present names are kept too.

@@ -9,9 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle.arrays import Floats, Ints
-from phcle.contexts.base.context import Context
-from phcle.contexts.base.fitted_context import FittedContext
 from phcle.contexts.labels import index_of, positions_of
+from phcle.contexts.protocol import Context
 
 MOST_BY_RELATION, MOST_BY_LABEL = 40, 60
 """Directions of a label's links by relation, and by the label at the other end."""
@@ -91,13 +90,13 @@ def structure(links: Links, n_labels: int, seed: int) -> Floats:
 
 
 def links_between(
-    contexts: Iterable[Context | FittedContext], labels: Sequence[str]
+    contexts: Iterable[Context | Context], labels: Sequence[str]
 ) -> Links | None:
     """Collect the links of all contexts that link labels to labels.
 
     Parameters
     ----------
-    contexts : iterable of Context or FittedContext
+    contexts : iterable of Context or Context
         The contexts of a fit. Graphs, triples and co-occurrence of labels have links;
         hierarchies, words and tables have none.
     labels : sequence of str

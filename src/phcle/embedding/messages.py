@@ -22,16 +22,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, cg
 
 from phcle.arrays import Flags, Floats, Ints
-from phcle.embedding.links import Links, links_between, structure
-
-__all__ = [
-    "FEATURES",
-    "Links",
-    "by_folds",
-    "links_between",
-    "message_features",
-    "structure",
-]
+from phcle.embedding.links import Links
 
 FEATURES = 12
 """Columns of the features: six messages, each with its precision."""

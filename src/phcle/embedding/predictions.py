@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.arrays import Flags, Ints
-from phcle.contexts.base.predicting_context import PredictingContext
+from phcle.arrays import Flags, Floats, Ints
 from phcle.contexts.matrices import check_array, check_number
+from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.held_out import HeldOut
 from phcle.embedding.tag_curves import TagCurve
 from phcle.errors import ContextError
@@ -29,22 +29,6 @@ READ = ("step", "low", "high")
 
 BY_LABEL = ("is_known", *READ, "shares", "because", "because_share")
 """Arrays with a row for each label."""
-
-
-@dataclass(frozen=True, eq=False)
-class Mix:
-    """How much each reader counts for each field.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The readers.
-    weights : array of shape (2, fields, readers)
-        Their weights for labels with known cells, and for other labels.
-    """
-
-    names: tuple[str, ...]
-    weights: Singles
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +49,10 @@ class Predictions:
         Rows of the labels that speak most for a gap.
     because_share : array of shape (labels, fields, 3)
         Their shares; 0 where there is none.
-    mix : Mix
-        Weights of the readers.
+    readers : tuple of str
+        The readers.
+    weights : array of shape (2, fields, readers)
+        Their weights for labels with known cells, and for other labels.
     held : HeldOut
         What fits said of known cells without them.
     """
@@ -78,16 +64,17 @@ class Predictions:
     shares: Halves
     because: npt.NDArray[np.int32]
     because_share: Halves
-    mix: Mix
+    readers: tuple[str, ...]
+    weights: Singles
     held: HeldOut
 
     @classmethod
-    def nothing(cls, table: PredictingContext, known: Flags, held: HeldOut) -> Self:
+    def nothing(cls, table: DescriptiveContext, known: Flags, held: HeldOut) -> Self:
         """Make predictions of a table before any reader was asked.
 
         Parameters
         ----------
-        table : PredictingContext
+        table : DescriptiveContext
             The table.
         known : array of bool of shape (labels, fields)
             What the table knows.
@@ -109,12 +96,30 @@ class Predictions:
             np.full((n, len(table.columns)), np.nan, np.float16),
             np.zeros((n, n_fields, REASONS), np.int32),
             np.zeros((n, n_fields, REASONS), np.float16),
-            Mix((), np.zeros((2, n_fields, 0), np.float32)),
+            (),
+            np.zeros((2, n_fields, 0), np.float32),
             held,
         )
 
     def __len__(self) -> int:
         return len(self.is_known)
+
+    def shares_of(self, rows: Ints, columns: slice) -> Floats:
+        """Return the probabilities of some labels and columns.
+
+        Parameters
+        ----------
+        rows : array of int
+            The labels.
+        columns : slice
+            The columns.
+
+        Returns
+        -------
+        array of shape (labels, columns)
+            The probabilities.
+        """
+        return np.asarray(self.shares[:, columns][rows], np.float64)
 
     def take(self, rows: Ints) -> Self:
         """Return the predictions of some labels; reasons stay rows of all labels.
@@ -150,7 +155,7 @@ class Predictions:
         }
         return replace(self, **both)
 
-    def pack(self, store: TensorStore, table: PredictingContext) -> dict[str, Any]:
+    def pack(self, store: TensorStore, table: DescriptiveContext) -> dict[str, Any]:
         """Put the predictions into the store of a file; the table tells what is known.
 
         Numbers hold no shares and classes no intervals, and reasons are those of gaps.
@@ -159,7 +164,7 @@ class Predictions:
         ----------
         store : TensorStore
             The part of the file.
-        table : PredictingContext
+        table : DescriptiveContext
             The table.
 
         Returns
@@ -174,16 +179,16 @@ class Predictions:
         gaps = ~self.is_known
         store["because"] = self.because[gaps]
         store["because_share"] = self.because_share[gaps]
-        store["mix"] = self.mix.weights
+        store["mix"] = self.weights
         self.held.pack(store)
-        return {"readers": list(self.mix.names)}
+        return {"readers": list(self.readers)}
 
     @classmethod
     def unpack(
         cls,
         packed: Mapping[str, Any],
         store: TensorStore,
-        table: PredictingContext,
+        table: DescriptiveContext,
         known: Flags,
     ) -> Self:
         """Read what `pack` stored, and refuse what does not fit the table.
@@ -194,7 +199,7 @@ class Predictions:
             What `pack` returned.
         store : TensorStore
             The part of the file.
-        table : PredictingContext
+        table : DescriptiveContext
             The table.
         known : array of bool of shape (labels, fields)
             What the table knows.
@@ -229,7 +234,7 @@ class Predictions:
         if not isinstance(names, list) or not all(isinstance(x, str) for x in names):
             raise ContextError(f"{where} do not name their readers")
         check_array(store["mix"], (2, n_fields, len(names)), where)
-        return replace(found, mix=Mix(tuple(names), store["mix"]))
+        return replace(found, readers=tuple(names), weights=store["mix"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,6 +254,25 @@ class TagPredictions:
 
     def __len__(self) -> int:
         return int(self.chances.shape[0])
+
+    def shares_of(self, rows: Ints, columns: slice) -> Floats:
+        """Return the probabilities of some labels and columns.
+
+        Parameters
+        ----------
+        rows : array of int
+            The labels.
+        columns : slice
+            The columns.
+
+        Returns
+        -------
+        array of shape (labels, columns)
+            The probabilities.
+        """
+        return np.asarray(
+            sp.csr_array(self.chances[rows])[:, columns].toarray(), np.float64
+        )
 
     def take(self, rows: Ints) -> TagPredictions:
         """Return the predictions of some labels.
@@ -281,14 +305,14 @@ class TagPredictions:
         both = sp.csr_array(sp.vstack([self.chances, later.chances]))
         return replace(self, chances=both)
 
-    def pack(self, store: TensorStore, table: PredictingContext) -> dict[str, Any]:
+    def pack(self, store: TensorStore, table: DescriptiveContext) -> dict[str, Any]:
         """Put the predictions into the store of a file.
 
         Parameters
         ----------
         store : TensorStore
             The part of the file.
-        table : PredictingContext
+        table : DescriptiveContext
             The table.
 
         Returns
@@ -304,7 +328,7 @@ class TagPredictions:
         cls,
         packed: Mapping[str, Any],
         store: TensorStore,
-        table: PredictingContext,
+        table: DescriptiveContext,
         known: Flags,
     ) -> TagPredictions:
         """Read what `pack` stored, and refuse what does not fit the table.
@@ -315,7 +339,7 @@ class TagPredictions:
             What `pack` returned.
         store : TensorStore
             The part of the file.
-        table : PredictingContext
+        table : DescriptiveContext
             The table.
         known : array of bool of shape (labels, fields)
             What the table knows.
@@ -339,12 +363,12 @@ class TagPredictions:
 TablePredictions = Predictions | TagPredictions
 
 
-def known_fields(table: PredictingContext, labels: Sequence[str]) -> Flags:
+def known_fields(table: DescriptiveContext, labels: Sequence[str]) -> Flags:
     """Tell which fields of a table are known of each label: (labels, fields).
 
     Parameters
     ----------
-    table : PredictingContext
+    table : DescriptiveContext
         The table.
     labels : sequence of str
         The labels.
@@ -354,23 +378,23 @@ def known_fields(table: PredictingContext, labels: Sequence[str]) -> Flags:
     array of bool of shape (labels, fields)
         What is known.
     """
-    data = table.data
+    matrix = table.matrix
     first = [field.at.start for field in table.fields]
     known = np.zeros((len(labels), len(first)), dtype=bool)
-    if data is None:
+    if not table.labels:
         return known
-    at = np.array([data.index.get(label, -1) for label in labels], dtype=np.int64)
-    own = np.zeros((len(data.labels), len(first)), dtype=bool)
-    if data.is_sparse and data.matrix.arrays[1] is None:
+    at = np.array([table.index.get(label, -1) for label in labels], dtype=np.int64)
+    own = np.zeros((len(table.labels), len(first)), dtype=bool)
+    if matrix.is_sparse and matrix.listed is None:
         own[:] = True  # a tag that a listed label lacks is absent
     else:
         for number, column in enumerate(first):
-            own[:, number] = ~np.isnan(data.matrix.column(column))
+            own[:, number] = ~np.isnan(matrix.column(column))
     known[at >= 0] = own[at[at >= 0]]
     return known
 
 
-def _is_number(table: PredictingContext) -> Flags:
+def _is_number(table: DescriptiveContext) -> Flags:
     """Which fields are numbers."""
     return np.array([field.kind == "number" for field in table.fields], dtype=bool)
 

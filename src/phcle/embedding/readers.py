@@ -144,8 +144,10 @@ def grow_forest(asked: Asked, *, leaf: int, n_trees: int = TREES) -> Forested:
     from sklearn.ensemble import ExtraTreesRegressor
 
     n_gaps, width = len(asked.gaps), asked.target.shape[1]
-    held, gaps = asked.target.mean(axis=0) + np.zeros_like(asked.target), _Sum()
-    held_spread, gap_spread = np.zeros(len(asked.fold)), _Sum()
+    held = asked.target.mean(axis=0) + np.zeros_like(asked.target)
+    held_spread = np.zeros(len(asked.fold))
+    gaps: list[Floats] = []
+    gap_spread: list[Floats] = []
     because = np.zeros((n_gaps, REASONS), dtype=np.int64)
     because_share = np.zeros((n_gaps, REASONS))
     folds = _folds(asked.fold)
@@ -164,17 +166,17 @@ def grow_forest(asked: Asked, *, leaf: int, n_trees: int = TREES) -> Forested:
         if not n_gaps:
             continue
         said, spread, leaves = _read_trees(trees, asked.gaps)
-        gaps.add(said)
-        gap_spread.add(spread)
+        gaps.append(said)
+        gap_spread.append(spread)
         if fold == folds[0]:
             known = trees.apply(features[seen])
             near, because_share = _nearest_leaves(known, leaves)
             because = seen[near]
     return Forested(
         held,
-        gaps.mean((n_gaps, width)),
+        _mean(gaps, (n_gaps, width)),
         held_spread,
-        gap_spread.mean((n_gaps,)),
+        _mean(gap_spread, (n_gaps,)),
         because,
         because_share,
     )
@@ -319,7 +321,7 @@ def crossfitted(estimator: Any, asked: Asked, most: int) -> Told:
 
     width = asked.target.shape[1]
     held = np.zeros_like(asked.target) + asked.target.mean(axis=0)
-    gaps = _Sum()
+    gaps: list[Floats] = []
     for fold in _folds(asked.fold):
         seen = _sample(asked.fold != fold, most, asked.seed)
         own = np.flatnonzero(asked.fold == fold)
@@ -341,8 +343,8 @@ def crossfitted(estimator: Any, asked: Asked, most: int) -> Told:
                 found = clone(estimator).fit(X, target[:, at]).predict(wanted)
                 said[:, at] = np.clip(found, low - reach, high + reach)
         held[own] = said[: len(own)]
-        gaps.add(said[len(own) :])
-    return Told(held, gaps.mean((len(asked.gaps), width)))
+        gaps.append(said[len(own) :])
+    return Told(held, _mean(gaps, (len(asked.gaps), width)))
 
 
 def _codes(target: Floats) -> Ints:
@@ -449,17 +451,6 @@ def _sample(is_seen: Any, most: int, seed: int) -> Ints:
     return at
 
 
-@dataclass
-class _Sum:
-    """Sum of equal arrays, for their mean."""
-
-    total: Any = field(default=0.0)
-    n: int = 0
-
-    def add(self, part: Floats) -> None:
-        """Add one of them."""
-        self.total, self.n = self.total + part, self.n + 1
-
-    def mean(self, shape: tuple[int, ...]) -> Floats:
-        """The mean; zeros without any."""
-        return np.asarray(np.zeros(shape) + self.total / max(self.n, 1))
+def _mean(parts: Sequence[Floats], shape: tuple[int, ...]) -> Floats:
+    """The mean of equal arrays; zeros without any."""
+    return np.asarray(np.zeros(shape) + sum(parts) / max(len(parts), 1))

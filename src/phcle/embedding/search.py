@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -81,8 +81,8 @@ class Search:
     Examples
     --------
     >>> search = Search(np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]]))
-    >>> [(row.tolist(), cosine.tolist()) for row, cosine in search.of_rows([0], 1)]
-    [([1], [0.6])]
+    >>> next(search.nearest(np.array([[1.0, 0.0]]), 1, [0]))
+    (array([1]), array([0.6]))
     >>> round(search.percentile(0.7))  # cosines of the pairs are 0, 0.6 and 0.8
     67
     """
@@ -117,46 +117,47 @@ class Search:
         below = np.searchsorted(self.pair_cosines, cosine - SAME_COSINE)
         return float(100 * below / max(len(self.pair_cosines), 1))
 
-    def holds(self, k: int) -> bool:
-        """Tell whether k neighbours of each row are kept.
+    def nearest(
+        self,
+        queries: AnyFloats,
+        k: int,
+        own: Sequence[int | None],
+        among: Ints | None = None,
+    ) -> Iterator[Found]:
+        """Find the rows that are nearest to some vectors.
 
         Parameters
         ----------
+        queries : array of shape (queries, dim)
+            The vectors.
         k : int
-            How many.
-
-        Returns
-        -------
-        bool
-            False if they must be searched for.
-        """
-        if self.table is None:
-            return False
-        kept = self.table.rows.shape[1]
-        return bool(k <= kept or kept == len(self.vectors) - 1)
-
-    def of_rows(self, rows: Sequence[int], k: int) -> Iterator[Found]:
-        """Find the rows that are nearest to some rows, without themselves.
-
-        Parameters
-        ----------
-        rows : sequence of int
-            The rows asked for.
-        k : int
-            How many neighbours of each.
+            How many rows of each.
+        own : sequence of int or None
+            For each query the row that it is, which is left out; None for no row.
+        among : array of int, optional
+            Rows to search; by default all.
 
         Yields
         ------
         tuple of two arrays
             Positions of the rows, and their cosines.
         """
-        if self.table is not None and self.holds(k):
-            near, cosines = self.table
-            yield from ((near[i, :k], cosines[i, :k]) for i in rows)
-            return
-        # In double precision, as vectors that are asked for.
-        queries = unit_rows(np.asarray(self.vectors[rows], np.float64))
-        yield from nearest_rows(self.units, queries, k, own=rows)
+        if among is not None:
+            at: dict[Any, int] = {row: i for i, row in enumerate(among.tolist())}
+            chosen = Search(self.vectors[among])
+            for near, cosines in chosen.nearest(queries, k, [at.get(x) for x in own]):
+                yield among[near], cosines
+        elif (
+            self.table is not None
+            and self.table.rows.shape[1] >= min(k, len(self.vectors) - 1)
+            and None not in own
+        ):
+            rows, every = self.table
+            yield from ((rows[i, :k], every[i, :k]) for i in own)
+        else:
+            # In double precision, as vectors that are asked for.
+            queries = unit_rows(np.asarray(queries, np.float64))
+            yield from nearest_rows(self.units, queries, k, own)
 
     def neighbour_table(
         self,
@@ -183,7 +184,8 @@ class Search:
         near, cosines = np.empty((n, k), np.int32), np.empty((n, k))
         for start in range(0, n if k else 0, ROWS_AT_ONCE):
             rows = range(start, min(n, start + ROWS_AT_ONCE))
-            for i, found in zip(rows, self.of_rows(rows, k), strict=True):
+            every = self.nearest(self.vectors[rows], k, rows)
+            for i, found in zip(rows, every, strict=True):
                 near[i], cosines[i] = found
             progress(rows.stop, n)
         return Neighbours(near, cosines)
@@ -234,8 +236,7 @@ def nearest_rows(
     units: AnyFloats,
     queries: AnyFloats,
     k: int,
-    *,
-    own: Sequence[int | None] | None = None,
+    own: Sequence[int | None],
 ) -> Iterator[Found]:
     """Find for each query the k best rows and their cosines, best first.
 
@@ -261,7 +262,7 @@ def nearest_rows(
         block = queries[start : start + at_once]
         cosines = block.astype(units.dtype) @ units.T  # (block, rows)
         for i, cosine in enumerate(cosines):
-            left_out = None if own is None else own[start + i]
+            left_out = own[start + i]
             if left_out is not None:
                 cosine[left_out] = -np.inf
             most = min(k, len(units) - (left_out is not None))
@@ -328,3 +329,26 @@ def cosines_of_pairs(vectors: AnyFloats) -> Floats:
         a, b = (unit_rows(vectors[rows[part]]) for rows in (one, other))
         cosines[part] = np.einsum("pd,pd->p", a, b, dtype=np.float64)
     return np.sort(cosines)
+
+
+def shown_percentile(percentile: float) -> str:
+    """Write a percentile, with more digits where they matter.
+
+    Parameters
+    ----------
+    percentile : float
+        Share of pairs that are less similar, in percent.
+
+    Returns
+    -------
+    str
+        Whole percents; from 99 % on tenths, and 99.9 % at most.
+
+    Examples
+    --------
+    >>> [shown_percentile(x) for x in (3.4, 98.7, 99.62, 100.0)]
+    ['3 %', '98 %', '99.6 %', '99.9 %']
+    """
+    if percentile < 99:
+        return f"{int(percentile)} %"
+    return f"{min(int(10 * percentile) / 10, 99.9)} %"

@@ -13,7 +13,7 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.predictions import known_fields
 from phcle.embedding.table_readers import HeldField
 from phcle.errors import ContextError
-from phcle.files.json_toml import of_types
+from phcle.files.text import of_types
 
 FEWEST = 10
 """Fields with fewer known cells are not judged."""
@@ -47,57 +47,48 @@ def score_columns(
         known cells, and some in labels of which the table knows nothing.
     """
     found = []
-    n_cells = 0
     for table in embedding.predicting:
-        parts = held.get(table.name, ())
         known = known_fields(table, embedding.labels)
         n_alone = np.count_nonzero(~known.any(axis=1))
         total = np.count_nonzero(~known)
         # Columns without gaps are weighted like the table.
         usual = n_alone * known.shape[1] / total if total else NO_GAPS
         for number, field in enumerate(table.fields):
-            own = [x for x in parts if x.field == field]
-            n_cells += sum(len(x.rows) for x in own)
-            if not own or len(own[0].rows) < FEWEST:
-                continue
-            n_gaps = np.count_nonzero(~known[:, number])
-            whole = n_alone / n_gaps if n_gaps else usual
-            regimes = {x.regime for x in own}
-            shares = {"cells": 1 - whole, "labels": whole}
-            if len(regimes) == 1:
-                shares = dict.fromkeys(regimes, 1.0)
-            found.append(_score(table.name, own, shares, whole))
+            own = [x for x in held.get(table.name, ()) if x.field == field]
+            if own and len(own[0].rows) >= FEWEST:
+                n_gaps = np.count_nonzero(~known[:, number])
+                whole = n_alone / n_gaps if n_gaps else usual
+                found.append(_score(table.name, own, whole))
+    n_cells = sum(len(x.rows) for parts in held.values() for x in parts)
     return CompletionSkill(None, n_cells, tuple(found))
 
 
-def _score(
-    context: str, parts: Sequence[HeldField], shares: Mapping[str, float], whole: float
-) -> ColumnSkill:
+def _score(context: str, parts: Sequence[HeldField], whole: float) -> ColumnSkill:
     """The scores of one field, and whether it is better than the best rule."""
     field = parts[0].field
     is_squared = field.kind in ("number", "tag")
-    rows = np.concatenate([x.rows for x in parts])
-    weights = np.concatenate(
-        [np.full(len(x.rows), shares[x.regime] / len(x.rows)) for x in parts]
-    )
-    losses = {name: [] for name in ("own", *RULES)}  # type: dict[str, list[Floats]]
+    share = {"cells": 1 - whole, "labels": whole} if len(parts) > 1 else {}
+    losses: dict[str, list[Floats]] = {name: [] for name in ("own", *RULES)}
+    weights = []
     for part in parts:
+        n = len(part.rows)
+        weights.append(np.full(n, share.get(part.regime, 1.0) / n))
         usual = np.broadcast_to(part.truth.mean(axis=0), part.truth.shape)
         for name, said in zip(losses, (part.said, usual, part.family), strict=True):
             filled = np.where(np.isnan(said), usual, said)
             losses[name].append(_loss(filled, part.truth, is_squared))
+    weight, rows = np.concatenate(weights), np.concatenate([x.rows for x in parts])
     joined = {name: np.concatenate(x) for name, x in losses.items()}
-    total = (float(weights @ joined["usual"]) or 1.0) if is_squared else 1.0
-    scores = {x: 1 - float(weights @ y) / total for x, y in joined.items()}
-    knows_family = not all(np.isnan(x.family).all() for x in parts)
-    rules = RULES if knows_family else {"usual": RULES["usual"]}
-    gains = {x: (joined[x] - joined["own"]) / total for x in rules}
-    leads = {x: float(weights @ gains[x]) for x in rules}
-    best = min(leads, key=lambda x: leads[x])
-    error = _error(gains[best], weights, rows)
-    verdict = "as good"
-    if abs(leads[best]) > CERTAIN * error:
-        verdict = "better" if leads[best] > 0 else "worse"
+    if all(np.isnan(x.family).all() for x in parts):
+        del joined["family"]
+    total = (float(weight @ joined["usual"]) or 1.0) if is_squared else 1.0
+    scores = {name: 1 - float(weight @ loss) / total for name, loss in joined.items()}
+    own = joined.pop("own")
+    best = max(joined, key=lambda name: scores[name])
+    error = _error((joined[best] - own) / total, weight, rows)
+    lead, verdict = scores["own"] - scores[best], "as good"
+    if abs(lead) > CERTAIN * error:
+        verdict = "better" if lead > 0 else "worse"
     return ColumnSkill(
         context,
         "all tags" if field.kind == "tag" else field.title,
@@ -106,7 +97,7 @@ def _score(
         R2 if is_squared else RIGHT,
         scores["own"],
         scores["usual"],
-        scores["family"] if knows_family else None,
+        scores.get("family"),
         RULES[best],
         error,
         verdict,

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.kinds import FITTED_KINDS
+from phcle.contexts.alignment import KINDS
 from phcle.contexts.labels import refuse_half_characters
 from phcle.contexts.matrices import check_array, check_number
+from phcle.contexts.protocol import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, FileError
 from phcle.files.container import Tensors, TensorStore, read_sealed, write_sealed
@@ -27,6 +27,13 @@ VERSION = 3
 
 PENALTIES = ("negatives", "descriptive", "sparsity", "ridge", "context_ridge")
 """Penalties that a file must have, because fold-in and explanations need them."""
+
+
+SETTINGS = ("penalties", "options", "versions", "origin")
+"""Parts of an embedding that are names with plain values."""
+
+PAIRS = ("names", "spellings")
+"""Parts of an embedding that are names with texts."""
 
 
 def save(embedding: LabelEmbedding, path: Path) -> None:
@@ -41,16 +48,13 @@ def save(embedding: LabelEmbedding, path: Path) -> None:
     """
     store = TensorStore({"vectors": embedding.vectors})
     store.put_names("labels", embedding.labels)
-    store.put_names("names/keys", list(embedding.names))
-    store.put_names("names/values", list(embedding.names.values()))
-    if embedding.spellings:
-        store.put_names("spellings/keys", list(embedding.spellings))
-        store.put_names("spellings/values", list(embedding.spellings.values()))
+    for key in PAIRS:
+        pairs = getattr(embedding, key)
+        if pairs or key == "names":  # files without spellings hold no such part
+            store.put_names(f"{key}/keys", list(pairs))
+            store.put_names(f"{key}/values", list(pairs.values()))
     content = {
-        "penalties": dict(embedding.penalties),
-        "options": dict(embedding.options),
-        "versions": dict(embedding.versions),
-        "origin": dict(embedding.origin),
+        **{name: dict(getattr(embedding, name)) for name in SETTINGS},
         "history": [dict(record) for record in embedding.history],
         "contexts": [
             _pack(context, TensorStore(store.tensors, f"contexts/{i}/"))
@@ -94,18 +98,13 @@ def load(path: str | Path) -> LabelEmbedding:
     path = Path(path)
     found, content, tensors = _read(path)
     with _named(path):
-        found = replace(
-            found,
-            contexts=tuple(
-                _unpack(packed, TensorStore(tensors, f"contexts/{i}/"))
-                for i, packed in enumerate(content["contexts"])
-            ),
-            penalties=content["penalties"],
-            options=content["options"],
-            history=tuple(content["history"]),
-            versions=content["versions"],
-            origin=content["origin"],
+        contexts = tuple(
+            _unpack(packed, TensorStore(tensors, f"contexts/{i}/"))
+            for i, packed in enumerate(content["contexts"])
         )
+        settings = {name: content[name] for name in SETTINGS}
+        history = tuple(content["history"])
+        found = replace(found, contexts=contexts, history=history, **settings)
         _check_sound(found)
         predictions = _unpack_predictions(content, tensors, found)
         return replace(found, predictions=predictions)
@@ -135,12 +134,8 @@ def _read(path: Path) -> tuple[LabelEmbedding, Any, Tensors]:
     content, tensors = read_sealed(path, FORMAT, VERSION, foreign)
     store = TensorStore(tensors)
     with _named(path):
-        found = LabelEmbedding(
-            store.names("labels"),
-            store["vectors"],
-            names=_pairs(store, "names"),
-            spellings=_pairs(store, "spellings"),
-        )
+        pairs: dict[str, Any] = {key: _pairs(store, key) for key in PAIRS}
+        found = LabelEmbedding(store.names("labels"), store["vectors"], **pairs)
         _check_texts(found)
     return found, content, tensors
 
@@ -157,14 +152,14 @@ def _named(path: Path) -> Iterator[None]:
 
 
 def _pairs(store: TensorStore, key: str) -> dict[str, str]:
-    """Names or spellings; files without spellings hold no such part."""
-    if key == "spellings" and f"{key}/keys" not in store.tensors:
+    """Names or spellings; a file without any holds no such part."""
+    if f"{key}/keys" not in store:
         return {}
     keys, values = store.names(f"{key}/keys"), store.names(f"{key}/values")
     return dict(zip(keys, values, strict=True))
 
 
-def _pack(context: FittedContext, store: TensorStore) -> dict[str, Any]:
+def _pack(context: Context, store: TensorStore) -> dict[str, Any]:
     """Put a context's numbers into the store; return its settings."""
     store.put_names("columns", context.columns)
     store["factor"] = context.factor
@@ -172,16 +167,16 @@ def _pack(context: FittedContext, store: TensorStore) -> dict[str, Any]:
         "kind": context.kind,
         "name": context.name,
         "weight": context.weight,
-        "has_data": context.data is not None,
+        "has_data": len(context.labels) > 0,
         **context.pack(store),
     }
 
 
-def _unpack(packed: dict[str, Any], store: TensorStore) -> FittedContext:
+def _unpack(packed: dict[str, Any], store: TensorStore) -> Context:
     """The reverse of `_pack`."""
-    if packed["kind"] not in FITTED_KINDS:
+    if packed["kind"] not in KINDS:
         raise FileError(f"no context can be {packed['kind']!r}")
-    return FITTED_KINDS[packed["kind"]].unpack(packed, store)
+    return KINDS[packed["kind"]].unpack(packed, store)
 
 
 def _pack_predictions(
@@ -206,17 +201,13 @@ def _unpack_predictions(
     found: dict[str, Any] = {}
     if not content.get("predictions"):
         return found
-    from phcle.embedding.predictions import (
-        Predictions,
-        TagPredictions,
-        known_fields,
-    )
+    from phcle.embedding.predictions import Predictions, TagPredictions, known_fields
 
     kinds: dict[str, Any] = {"cells": Predictions, "tags": TagPredictions}
     tables = embedding.predicting
     for packed in content["predictions"]:
         table, part = tables[packed["at"]], f"predictions/{packed['at']}/"
-        if table.name != packed["table"] or table.data is None:
+        if table.name != packed["table"] or not table.labels:
             raise ContextError(f"it has predictions of {packed['table']!r}, no table")
         known = known_fields(table, embedding.labels)
         kind = kinds[packed["kind"]]
@@ -232,7 +223,7 @@ def _check_sound(embedding: LabelEmbedding) -> None:
     Anybody can write a file with a valid checksum, and all methods of an embedding rely
     on these shapes and on hierarchies without cycles.
     """
-    for name in ("penalties", "options", "versions", "origin"):
+    for name in SETTINGS:
         if not isinstance(getattr(embedding, name), Mapping):
             raise ContextError(f"its {name} are not names with values")
     if not isinstance(embedding.origin.get("run", {}), Mapping):
@@ -264,18 +255,14 @@ def _check_texts(embedding: LabelEmbedding) -> None:
         refuse_half_characters(text, "the embedding", "name")
 
 
-def _check_context(context: FittedContext, embedding: LabelEmbedding) -> None:
+def _check_context(context: Context, embedding: LabelEmbedding) -> None:
     """Check what all kinds share; the context checks the rest itself."""
     refuse_half_characters(context.name, "the embedding", "name")
     where = f"context {context.name!r}"
     n = len(context.columns)
     check_array(context.factor, (n, embedding.dim), f"the factor of {where}")
     check_number(context.weight, f"the weight of {where}")
-    data = context.data
-    if data is not None:
-        if data.columns != context.columns:
-            raise ContextError(f"{where} has data of other columns")
-        unknown = [label for label in data.labels if label not in embedding]
-        if unknown:
-            raise ContextError(f"{where} has data of {unknown[0]!r}, which is no label")
+    unknown = [label for label in context.labels if label not in embedding]
+    if unknown:
+        raise ContextError(f"{where} has data of {unknown[0]!r}, which is no label")
     context.check()

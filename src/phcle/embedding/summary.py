@@ -16,7 +16,7 @@ from phcle.embedding.skill import completion_skill
 from phcle.errors import ContextError, some
 
 if TYPE_CHECKING:
-    from phcle.contexts.base.fitted_context import FittedContext
+    from phcle.contexts.protocol import Context
     from phcle.embedding.label_embedding import LabelEmbedding
 
 
@@ -77,8 +77,8 @@ def _chosen(embedding: LabelEmbedding) -> ChosenSettings | None:
         return None
     words = [str(word) for word in words]
     for context in embedding.contexts:
-        if context.log_columns:
-            shown = some(context.log_columns)
+        if logs := getattr(context, "log_columns", ()):
+            shown = some(logs)
             words.append(f"{context.name}: {shown} fitted on a log scale.")
     return ChosenSettings(setting, tuple(trials), tuple(words))
 
@@ -90,9 +90,9 @@ def _completion(embedding: LabelEmbedding) -> CompletionSkill | None:
     return None
 
 
-def _recipe(context: FittedContext) -> dict[str, Any] | None:
+def _recipe(context: Context) -> dict[str, Any] | None:
     """How a hierarchy was counted; None for any other context."""
-    recipe = getattr(context.data, "hierarchy", None)
+    recipe = getattr(context, "recipe", None)
     if recipe is None:
         return None
     return {x: getattr(recipe, x) for x in ("kind", "decay", "radius")}

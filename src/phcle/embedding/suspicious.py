@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 from rapidfuzz.fuzz import ratio
@@ -10,9 +11,8 @@ from scipy.special import stdtr
 
 from phcle.answers import Cell
 from phcle.arrays import Floats
-from phcle.contexts.descriptive.fields import Field
-from phcle.contexts.descriptive.sources import Cells
-from phcle.embedding.columns import TAIL, Table
+from phcle.contexts.encoders import Cells, Field
+from phcle.embedding.columns import TAIL, Table, as_number
 from phcle.embedding.complete import completable, warn_of_unpredicted
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.predictions import Predictions
@@ -96,7 +96,7 @@ def suspicious_cells(
         if isinstance(table.stored, Predictions):
             for title, field in table.fields.items():
                 if asked is None or title in asked:
-                    scored += _of_field(embedding, table, field, table.stored)
+                    scored += _of_field(table, field, table.stored)
     return odd + [cell for _, cell in sorted(scored, key=lambda x: x[0])]
 
 
@@ -120,27 +120,22 @@ def _odd(table: Table) -> Iterator[Cell]:
 
 
 def _of_field(
-    embedding: LabelEmbedding,
-    table: Table,
-    field: Field,
-    stored: Predictions,
+    table: Table, field: Field, stored: Predictions
 ) -> Iterator[tuple[float, Cell]]:
     """Unlikely cells of one field, with how surprising they are."""
-    number = table.context.fields.index(field)
+    embedding, number = table.embedding, table.context.fields.index(field)
     rows = stored.held.rows[stored.is_known[stored.held.rows, number]]
     if not len(rows):
         return
-    own = table.context.of_field(field)
-    matrix = own.data.matrix
-    at = [own.data.index[embedding.labels[i]] for i in rows.tolist()]
-    known = np.column_stack([matrix.column(i) for i in range(len(own.columns))])[at]
-    low = high = None
-    if field.kind == "number":
-        step, *ends = (
-            getattr(stored, name)[rows, number].astype(np.float64)
-            for name in ("step", "low", "high")
+    read = table.read(rows, field)
+    own, alone = read.context, replace(field, at=slice(0, read.known.shape[1]))
+    known = read.column(alone)
+    said = replace(read, known=np.full_like(read.known, np.nan)).column(alone)
+    if known.is_number:
+        truth, step, *ends = (
+            (own.on_fit_scale(x[:, None])[:, 0] - own.offset[0]) / own.scale[0]
+            for x in (known.value, said.value, said.low, said.high)
         )
-        truth = (own.on_fit_scale(known)[:, 0] - own.offset[0]) / own.scale[0]
         deviation = float(truth.std()) or 1.0
         reach = np.where(truth < step, step - ends[0], ends[1] - step)
         size = np.maximum(reach / END, 1e-9 * deviation)
@@ -152,44 +147,30 @@ def _of_field(
         usual = _density(np.minimum(np.abs(truth), FAR * deviation) / spread) / spread
         right = _density(far) / size
         surprise = right / (right + ERRORS * usual)
-        values = known[:, 0].tolist()
-        expected, low, high = (
-            own.in_units((x * own.scale[0] + own.offset[0])[:, None])[:, 0].tolist()
-            for x in (step, *ends)
-        )
     else:
-        shares = stored.shares[rows, field.at].astype(np.float64)
+        shares = np.asarray(said.chance)
         if not field.values:
             shares = np.hstack([1 - shares, shares])
-            truth = (known[:, 0] > 0.5).astype(np.int64)
-        else:
-            truth = known.argmax(axis=1)
-        names = field.values or (False, True)
-        chance = shares[np.arange(len(truth)), truth]
+        chance = shares[np.arange(len(rows)), known.value]
         surprise = 1 - shares.max(axis=1) + chance
-        values = [names[i] for i in truth]
-        likely = shares.argmax(axis=1)
-        expected = [names[i] for i in likely]
-        rare = np.bincount(truth, minlength=len(names))[truth] <= RARE
-        for i in np.flatnonzero(rare & (truth != likely)).tolist():
-            if field.values and ratio(values[i], expected[i]) > NEARLY_SPELLED:
-                surprise[i] *= MISSPELLED
+        if field.values:
+            is_rare = np.bincount(known.value)[known.value] <= RARE
+            for i in np.flatnonzero(is_rare & (known.value != said.value)).tolist():
+                words = (field.values[x.value[i]] for x in (known, said))
+                if ratio(*words) > NEARLY_SPELLED:
+                    surprise[i] *= MISSPELLED
     is_listed = np.flatnonzero((chance < UNLIKELY) & (surprise < SURPRISING))
-    family = table.family_says(rows[is_listed], [field])[0] if len(is_listed) else []
+    (family,) = table.family_says(rows[is_listed], [field])
     for n, i in enumerate(is_listed.tolist()):
         label = embedding.labels[rows[i]]
-        cell = Cell(
+        cell = known.cell(
+            i,
             label,
             embedding.name_of(label),
-            table.context.name,
-            field.title,
-            field.kind,
-            values[i],
-            observed=True,
-            low=None if low is None else low[i],
-            high=None if high is None else high[i],
-            family=family[n],
-            expected=expected[i],
+            low=as_number(said.low[i]),
+            high=as_number(said.high[i]),
+            family=family.value_of(n),
+            expected=said.value_of(i),
             chance=max(float(chance[i]), LEAST),
         )
         yield float(surprise[i]), cell

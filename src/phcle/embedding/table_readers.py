@@ -13,8 +13,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from phcle.arrays import AnyFloats, Floats, Ints
-from phcle.contexts.descriptive.fields import Field
-from phcle.embedding.predictions import Mix, Predictions
+from phcle.contexts.encoders import Field
+from phcle.embedding.predictions import Predictions
 from phcle.embedding.readers import (
     TREES,
     Asked,
@@ -207,7 +207,8 @@ def predict_table(
             for regime in regimes
             for answer in counted(pool.map(lambda n, r=regime: ask(r, n), numbers))
         ]
-    found = Predictions.nothing(table, view.known[:, _first(table.fields)], held)
+    known = view.known[:, [field.at.start for field in table.fields]]
+    found = Predictions.nothing(table, known, held)
     names = tuple(dict.fromkeys(name for x in answers for name in x.told))
     weights = np.zeros((2, n_fields, len(names)), np.float32)
     scored: list[HeldField] = []
@@ -229,7 +230,7 @@ def predict_table(
                 _put_reasons(found, each.answers, number)
                 scored.append(_held(view, each))
     fill_shares(view, found)
-    return replace(found, mix=Mix(names, weights)), scored
+    return replace(found, readers=names, weights=weights), scored
 
 
 def _n_workers() -> int:
@@ -238,10 +239,6 @@ def _n_workers() -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
     cores = cores or os.cpu_count() or 1
     return min(int(allowed), cores) if allowed.isdigit() and int(allowed) else cores
-
-
-def _first(fields: Sequence[Field]) -> list[int]:
-    return [field.at.start for field in fields]
 
 
 def _fill_first(view: TableView, field: Field, seed: int) -> None:
@@ -422,11 +419,11 @@ def _in_range(view: TableView, field: Field, standard: Floats) -> Floats:
     their largest value do not exceed it.
     """
     at = field.at.start
-    known = view.table.data.matrix.column(at)
+    known = view.table.matrix.column(at)
     known = known[~np.isnan(known)]
     if not len(known):
         return standard
-    scaled = view.table.data.on_fit_scale().matrix.column(at)
+    scaled = view.table.fit_matrix.column(at)
     scaled = scaled[~np.isnan(scaled)]
     beyond = BEYOND * np.ptp(scaled)
     low, high = scaled.min() - beyond, scaled.max() + beyond

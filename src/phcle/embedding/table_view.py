@@ -11,14 +11,15 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.arrays import AnyFloats, Flags, Floats, Ints
-from phcle.contexts.base.predicting_context import PredictingContext
-from phcle.contexts.descriptive.fields import Field
-from phcle.contexts.family_means import MOST_WITH_FAMILIES, FamilyMeans, Groups
+from phcle.contexts.encoders import Field
 from phcle.contexts.gaps import Gaps
+from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.families import Family, family_says
+from phcle.embedding.family_means import MOST_WITH_FAMILIES, FamilyMeans, Groups
 from phcle.embedding.held_out import HeldOut
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.messages import Links, by_folds, message_features, structure
+from phcle.embedding.links import Links, structure
+from phcle.embedding.messages import by_folds, message_features
 from phcle.embedding.readers import Asked, Told
 
 Regime = Literal["cells", "labels"]
@@ -55,7 +56,7 @@ class TableView:
     ----------
     embedding : LabelEmbedding
         The embedding.
-    table : PredictingContext
+    table : DescriptiveContext
         One of its tables that is not sparse.
     held : HeldOut
         Predictions of known cells by fits that have not seen them.
@@ -68,7 +69,7 @@ class TableView:
     def __init__(
         self,
         embedding: LabelEmbedding,
-        table: PredictingContext,
+        table: DescriptiveContext,
         held: HeldOut,
         links: Links | None,
         rows: Ints | None = None,
@@ -76,8 +77,8 @@ class TableView:
         self.embedding, self.table, self.held = embedding, table, held
         self.links = links
         n, n_columns = len(embedding), len(table.columns)
-        data = table.data.on_fit_scale().matrix
-        at = np.array([embedding.row_of[x] for x in table.data.labels], dtype=np.int64)
+        data = table.fit_matrix
+        at = np.array([embedding.row_of[x] for x in table.labels], dtype=np.int64)
         values = np.full((n, n_columns), np.nan)
         values[at] = np.column_stack([data.column(i) for i in range(n_columns)])
         found = data.moments()
@@ -165,10 +166,10 @@ class TableView:
         """Compute what all fields share, before several threads ask for it."""
         _ = self.groups, self.family, self.beside, self._kept_messages, self._refilled
 
-    def _others(self) -> Iterator[PredictingContext]:
+    def _others(self) -> Iterator[DescriptiveContext]:
         for context in self.embedding.contexts:
             is_other = context.name != self.table.name and context.weight > 0
-            if is_other and isinstance(context, PredictingContext) and context.data:
+            if is_other and isinstance(context, DescriptiveContext) and context.labels:
                 yield context
 
     def known_rows(self, field: Field) -> Ints:
@@ -560,13 +561,12 @@ def _double(values: AnyFloats) -> Floats:
     return np.asarray(values, np.float64)
 
 
-def _brought_down(embedding: LabelEmbedding, context: PredictingContext) -> Floats:
+def _brought_down(embedding: LabelEmbedding, context: DescriptiveContext) -> Floats:
     """The leading directions of a context's values; zero where nothing is known."""
     from sklearn.decomposition import TruncatedSVD
 
-    data = context.data.on_fit_scale()
-    rows = np.array([embedding.row_of[x] for x in data.labels], dtype=np.int64)
-    stored, _ = data.matrix.arrays
+    rows = np.array([embedding.row_of[x] for x in context.labels], dtype=np.int64)
+    stored, _ = context.fit_matrix.arrays
     if not sp.issparse(stored):
         found = (np.asarray(stored) - context.offset) / context.scale
         stored = np.nan_to_num(found, nan=0.0)

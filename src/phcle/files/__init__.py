@@ -12,8 +12,9 @@ _NAMES = {
     "atomic": "check_can_write make_folder only_writer sweep_leftovers write_whole",
     "container": "checksum format_of read_sealed write_sealed write_tensors",
     "csv_text": "csv_lines harmless unmarked",
-    "json_toml": "parse_json parse_toml",
-    "reading": "check_is_file most_unpacked read_bytes",
+    "numpy_arrays": "read_npy",
+    "reading": "check_is_file most_unpacked parse_json read_bytes",
+    "text": "parse_toml",
 }
 _HOMES = {x: f"{__name__}.{home}" for home in _NAMES for x in _NAMES[home].split()}
 

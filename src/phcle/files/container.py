@@ -31,8 +31,7 @@ import numpy.typing as npt
 
 from phcle.errors import FileError
 from phcle.files.atomic import write_whole
-from phcle.files.json_toml import parse_json
-from phcle.files.reading import is_file, opened
+from phcle.files.reading import is_file, opened, parse_json
 
 if TYPE_CHECKING:
     import scipy.sparse as sp

@@ -8,12 +8,14 @@ more than that is refused before it is kept.
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
+from typing import Any
 
 from phcle.errors import FileError
 
@@ -264,3 +266,43 @@ def check_parquet(path: Path) -> None:
         groups = map(about.row_group, range(about.num_row_groups))
         unpacked = sum(group.total_byte_size for group in groups)
     refuse_bomb(path, max(unpacked, about.num_rows))
+
+
+def parse_json(text: str | bytes, where: str) -> Any:
+    """Parse JSON text from an untrusted file.
+
+    Parameters
+    ----------
+    text : str or bytes
+        The text.
+    where : str
+        The file, for messages.
+
+    Returns
+    -------
+    object
+        The content. A key that occurs twice in one object is refused.
+
+    Examples
+    --------
+    >>> parse_json('{"a": [1, 2]}', "example")
+    {'a': [1, 2]}
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_without_repeats)
+    except json.JSONDecodeError as error:
+        raise FileError(
+            f"{where}, line {error.lineno}: is not JSON ({error.msg})."
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise FileError(f"{where}: is not JSON that can be read ({error}).") from error
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """One object of JSON, which Python's parser would take with repeated keys."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key {key[:40]!r} stands in it twice")
+        found[key] = value
+    return found

@@ -27,18 +27,17 @@ from phcle.images.features import (
     FeatureNetwork,
     ImageData,
     load_feature_folder,
-    read_array,
     read_feature_rows,
     read_photo,
 )
-from phcle.images.image_map import ImageMap, Understanding, load_map
+from phcle.images.image_map import ImageMap, load_map
 from phcle.images.training_images import Spectrum, TrainingImages
 from phcle.images.zero_shot import ESZSL, SJE, ConSE, balancing_penalty, class_splits
 
 __all__ = ["ESZSL", "PHOTO_ENDINGS", "SEARCHES", "SJE", "ConSE", "FeatureNetwork"]
 __all__ += ["ImageData", "ImageMap", "Search", "Spectrum", "TrainingImages"]
-__all__ += ["Understanding", "ZeroShotTask", "balancing_penalty", "class_splits"]
+__all__ += ["ZeroShotTask", "balancing_penalty", "class_splits"]
 __all__ += ["evaluate", "generalised_accuracy", "hold_out", "load_feature_folder"]
-__all__ += ["load_map", "match_classes", "mean_class_accuracy", "read_array"]
+__all__ += ["load_map", "match_classes", "mean_class_accuracy"]
 __all__ += ["read_feature_rows", "read_photo", "resplits", "unseen_class_accuracy"]
 __all__ += ["user_task", "validation_splits"]

@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.metrics import recall_score
+from sklearn.utils.validation import check_X_y
 
-from phcle.arrays import AnyFloats, Flags
+from phcle.arrays import AnyFloats
 from phcle.contexts.labels import as_labels
 from phcle.embedding import LabelEmbedding
 from phcle.errors import (
@@ -33,7 +35,7 @@ from phcle.errors import (
     some,
 )
 from phcle.images.features import ImageData, Names, load_feature_folder
-from phcle.images.training_images import TrainingImages
+from phcle.images.training_images import PRECISIONS, TrainingImages
 from phcle.images.zero_shot import (
     ESZSL,
     FEWEST,
@@ -77,9 +79,6 @@ class ZeroShotTask:
         Classes to recognise, one or more.
     validation : sequence of str, optional
         Seen classes on which options are chosen; drawn at random if left out.
-    held_out : array of bool, shape (images,), optional
-        Images of seen classes that are never learned from: the seen half of a
-        generalised test. See `hold_out`.
     split : int, default 0
         Number among several splits of the same classes.
 
@@ -102,19 +101,16 @@ class ZeroShotTask:
     seen: Classes
     unseen: Classes
     validation: Classes | None = None
-    held_out: Flags | None = None
     split: int = 0
 
     def __post_init__(self) -> None:
         put, where = partial(object.__setattr__, self), f"task {self.name!r}"
-        put("X", np.asarray(self.X))
-        put("y", np.asarray(self.y).astype(str))
-        put("seen", as_labels(self.seen, f"{where}, seen"))
-        put("unseen", as_labels(self.unseen, f"{where}, unseen"))
-        if self.validation is not None:
-            put("validation", as_labels(self.validation, f"{where}, validation"))
-        if self.held_out is not None:
-            put("held_out", np.asarray(self.held_out, dtype=bool))
+        X, y = check_X_y(self.X, np.asarray(self.y).astype(str), dtype=PRECISIONS)
+        put("X", X)
+        put("y", y)
+        for name in ("seen", "unseen", "validation"):
+            if getattr(self, name) is not None:
+                put(name, as_labels(getattr(self, name), f"{where}, {name}"))
         for problem in self._problems():
             raise OptionError(f"{where} {problem}.")
 
@@ -128,7 +124,7 @@ class ZeroShotTask:
         return TrainingImages(*self.images(self.seen))
 
     def images(self, classes: Sequence[str]) -> tuple[AnyFloats, Names]:
-        """Return the images of some classes, without those held out.
+        """Return the images of some classes.
 
         Parameters
         ----------
@@ -143,58 +139,25 @@ class ZeroShotTask:
             Their classes.
         """
         rows = np.isin(self.y, classes)
-        if self.held_out is not None:
-            rows &= ~self.held_out
-        return self.X[rows], self.y[rows]
-
-    def held_out_images(self) -> tuple[AnyFloats, Names]:
-        """Return the held-out images of seen classes.
-
-        Returns
-        -------
-        X : ndarray of shape (images, features)
-            Their features.
-        y : ndarray of str, shape (images,)
-            Their classes.
-
-        Raises
-        ------
-        OptionError
-            If the task holds no images out.
-        """
-        if self.held_out is None:
-            raise OptionError(f"task {self.name!r} holds no images out; see hold_out.")
-        rows = self.held_out & np.isin(self.y, self.seen)
         return self.X[rows], self.y[rows]
 
     def _problems(self) -> Iterator[str]:
         """What does not fit together."""
-        if self.X.ndim != 2 or self.y.shape != (len(self.X),):
-            yield (
-                "must have one row of features and one label per image. Got X of shape "
-                f"{self.X.shape} and y of shape {self.y.shape}"
-            )
-        if not np.issubdtype(self.X.dtype, np.number) or not np.isfinite(self.X).all():
-            yield "must have finite numbers as features"
-        if self.held_out is not None and self.held_out.shape != self.y.shape:
-            yield f"must have one entry of held_out per image, {len(self.y)} in all"
         seen, unseen = set(self.seen), set(self.unseen)
         if len(seen) < FEWEST or not unseen:
             yield f"must have at least {FEWEST} seen classes and an unseen one"
         if both := seen & unseen:
             yield f"has classes both seen and unseen: {some(sorted(both))}"
-        rest = "" if self.held_out is None else " but those held out"
         for what, classes in (("seen", self.seen), ("unseen", self.unseen)):
             if without := set(classes) - set(self.images(classes)[1].tolist()):
                 names = some(sorted(without))
-                yield f"has no images of the {what} classes {names}{rest}"
-        if self.validation is None:
-            return
-        if strange := set(self.validation) - seen:
-            names = some(sorted(strange))
-            yield f"must validate on seen classes. {names} are not among them"
-        if not 0 < len(self.validation) <= len(seen) - FEWEST:
-            yield f"must have a validation class and leave {FEWEST} seen classes"
+                yield f"has no images of the {what} classes {names}"
+        if self.validation is not None:
+            if strange := set(self.validation) - seen:
+                names = some(sorted(strange))
+                yield f"must validate on seen classes. {names} are not among them"
+            if not 0 < len(self.validation) <= len(seen) - FEWEST:
+                yield f"must have a validation class and leave {FEWEST} seen classes"
 
 
 def resplits(
@@ -225,11 +188,7 @@ def resplits(
     """
     classes = (*task.seen, *task.unseen)
     drawn = class_splits(classes, n_splits, n_unseen, seed)
-    whole = replace(task, validation=None, held_out=None)
-    return [
-        replace(whole, seen=seen, unseen=unseen, split=i)
-        for i, (seen, unseen) in enumerate(drawn)
-    ]
+    return _drawn(replace(task, validation=None), drawn)
 
 
 def validation_splits(
@@ -261,20 +220,27 @@ def validation_splits(
     OptionError
         If the task has fewer than four seen classes and names no validation classes.
     """
-    drawn: list[Classes] = [task.validation] if task.validation is not None else []
-    if not drawn:
-        where = f"task {task.name!r}, seen"
-        pairs = class_splits(task.seen, n, share, seed, where)
-        drawn = [unseen for _, unseen in pairs]
     whole = replace(task, name=f"{task.name}, validation", validation=None)
-    rest = [tuple(x for x in task.seen if x not in unseen) for unseen in drawn]
+    if task.validation is not None:
+        seen = tuple(x for x in task.seen if x not in task.validation)
+        return [replace(whole, seen=seen, unseen=task.validation)]
+    where = f"task {task.name!r}, seen"
+    return _drawn(whole, class_splits(task.seen, n, share, seed, where))
+
+
+def _drawn(
+    task: ZeroShotTask, splits: Iterable[tuple[Classes, Classes]]
+) -> list[ZeroShotTask]:
+    """The same images with other classes."""
     return [
-        replace(whole, seen=rest[i], unseen=unseen, split=i)
-        for i, unseen in enumerate(drawn)
+        replace(task, seen=seen, unseen=unseen, split=i)
+        for i, (seen, unseen) in enumerate(splits)
     ]
 
 
-def hold_out(task: ZeroShotTask, share: float = 0.2, seed: int = 0) -> ZeroShotTask:
+def hold_out(
+    task: ZeroShotTask, share: float = 0.2, seed: int = 0
+) -> tuple[ZeroShotTask, AnyFloats, Names]:
     """Hold out a share of the images of every seen class for a generalised test.
 
     Parameters
@@ -288,15 +254,20 @@ def hold_out(task: ZeroShotTask, share: float = 0.2, seed: int = 0) -> ZeroShotT
 
     Returns
     -------
-    ZeroShotTask
-        The same task with `held_out` set.
+    task : ZeroShotTask
+        The task without these images.
+    X : ndarray of shape (images, features)
+        Their features.
+    y : ndarray of str, shape (images,)
+        Their classes.
 
     Raises
     ------
     OptionError
         If a seen class has a single image.
     """
-    return replace(task, held_out=held_out_images(task.y, task.seen, share, seed))
+    away = held_out_images(task.y, task.seen, share, seed)
+    return replace(task, X=task.X[~away], y=task.y[~away]), task.X[away], task.y[away]
 
 
 class UserTask(NamedTuple):
@@ -347,8 +318,8 @@ def user_task(
     FileError
         If the folder cannot be read, or two of its classes are the same label.
     """
-    data = load_feature_folder(features)
-    labels, left_out = match_classes(embedding, data, fewest=FEWEST_OF_USER)
+    found = load_feature_folder(features)
+    data, left_out = match_classes(embedding, found, fewest=FEWEST_OF_USER)
     if left_out:
         warnings.warn(
             f"{len(left_out)} classes have no vector in the embedding and are left "
@@ -356,26 +327,21 @@ def user_task(
             ContextWarning,
             stacklevel=2,
         )
-    X, names = data.select(labels)
-    y = np.array([labels[name] for name in names.tolist()])
-    lists = {
-        key: tuple(labels[name] for name in own if name in labels)
-        for key, own in data.splits.items()
-    }
+    whole, lists = (data.name, data.features, data.labels), data.splits
     if n_splits is None and lists.get("seen") and lists.get("unseen"):
         validation = lists.get("validation") or None
-        task = ZeroShotTask(data.name, X, y, lists["seen"], lists["unseen"], validation)
+        task = ZeroShotTask(*whole, lists["seen"], lists["unseen"], validation)
         return UserTask([task], "the split of split.json", left_out)
     n = n_splits or DEFAULT_SPLITS
-    drawn = enumerate(class_splits(labels.values(), n, 0.2))
-    tasks = [ZeroShotTask(data.name, X, y, *both, split=i) for i, both in drawn]
+    drawn = enumerate(class_splits(data.classes, n, 0.2))
+    tasks = [ZeroShotTask(*whole, *both, split=i) for i, both in drawn]
     return UserTask(tasks, f"{n} random class splits", left_out)
 
 
 def match_classes(
     embedding: LabelEmbedding, data: ImageData, fewest: int
-) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Find the label of every class, by id or readable name.
+) -> tuple[ImageData, tuple[str, ...]]:
+    """Call every class by its label, which it names by id or readable name.
 
     Parameters
     ----------
@@ -388,8 +354,8 @@ def match_classes(
 
     Returns
     -------
-    labels : dict of str to str
-        Labels by class.
+    data : ImageData
+        The images whose class is a label.
     left_out : tuple of str
         Classes without a label.
 
@@ -420,7 +386,13 @@ def match_classes(
             f"vector in the embedding, but {fewest} are needed. Without one: "
             f"{some(left_out) or 'none'}.{hint}"
         )
-    return found, left_out
+    X, names = data.select(found)
+    splits = {
+        key: tuple(found[name] for name in own if name in found)
+        for key, own in data.splits.items()
+    }
+    labels = np.array([found[name] for name in names.tolist()])
+    return ImageData(data.name, X, labels, splits), left_out
 
 
 class GeneralisedAccuracy(NamedTuple):
@@ -462,14 +434,8 @@ def mean_class_accuracy(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> float:
     0.75
     """
     truth, answers = np.asarray(y_true).astype(str), np.asarray(y_pred).astype(str)
-    if truth.ndim != 1 or truth.shape != answers.shape or not len(truth):
-        raise OptionError(
-            "y_true and y_pred must be two lists of one length, not empty. "
-            f"Got shapes {truth.shape} and {answers.shape}."
-        )
-    _, codes = np.unique(truth, return_inverse=True)
-    right = np.bincount(codes, weights=truth == answers)
-    return float((right / np.bincount(codes)).mean())
+    found = recall_score(truth, answers, labels=np.unique(truth), average="macro")
+    return float(found)
 
 
 def generalised_accuracy(
@@ -715,11 +681,10 @@ def evaluate(
     rows: list[dict[str, Any]] = []
     for i, task in enumerate(tasks):
         # A copy, so that the user's task does not keep what is computed here.
-        needs_images = generalised and task.held_out is None
-        own = hold_out(task) if needs_images else replace(task)
+        own, *held = hold_out(task) if generalised else (replace(task),)
         splits = validation_splits(own, n_validation, validation_share, seed)
         for j, (name, search) in enumerate(classifiers.items(), 1):
-            found = _rows(search, embeddings, own, splits, seed, generalised)
+            found = _rows(search, embeddings, own, splits, seed, held)
             rows += [{"classifier": name, **row} for row in found]
             if progress is not None:
                 progress(i * len(classifiers) + j, len(tasks) * len(classifiers))
@@ -733,16 +698,19 @@ def _rows(
     task: ZeroShotTask,
     splits: Sequence[ZeroShotTask],
     seed: int,
-    generalised: bool,
+    held: Sequence[Any],
 ) -> Iterator[dict[str, Any]]:
-    """Choose options on validation splits and test them, for every embedding."""
+    """Choose options on validation splits and test them, for every embedding.
+
+    Of a generalised test, `held` are images of seen classes and their classes.
+    """
     chosen = {x: _choice(search, e, splits, seed) for x, e in embeddings.items()}
     models = {
         name: search.model(embeddings[name], "all", seed, **options)
         for name, (options, _) in chosen.items()
     }
     penalties: dict[str, float] = {}
-    if generalised:
+    if held:
         drawn = [(split.seen, split.unseen) for split in splits]
         penalties = choose_penalties(models, *task.images(task.seen), drawn, seed=seed)
     for name, model in models.items():
@@ -756,7 +724,7 @@ def _rows(
             "parameters": chosen[name][0],
             "validation_accuracy": chosen[name][1],
             "accuracy": unseen_class_accuracy(model, *task.images(task.unseen)),
-            **(_generalised(model, task, penalties[name]) if generalised else {}),
+            **(_generalised(model, task, held, penalties[name]) if held else {}),
             "n_seen": len(task.seen),
             "n_unseen": len(task.unseen),
         }
@@ -779,10 +747,10 @@ def _choice(
 
 
 def _generalised(
-    model: ZeroShotClassifier, task: ZeroShotTask, penalty: float
+    model: ZeroShotClassifier, task: ZeroShotTask, held: Sequence[Any], penalty: float
 ) -> dict[str, float]:
     """Accuracies among seen and unseen classes, without and with a penalty."""
-    tested = zip(task.images(task.unseen), task.held_out_images(), strict=True)
+    tested = zip(task.images(task.unseen), held, strict=True)
     X, y = (np.concatenate(both) for both in tested)
     scores = model.decision_function(X)
     is_seen = np.isin(model.candidates_, task.seen)

@@ -18,19 +18,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.errors import ContextError, FileError, OptionError, did_you_mean, some
-from phcle.files.json_toml import parse_json
+from phcle.errors import ContextError, FileError, OptionError, some
 from phcle.files.numpy_arrays import read_npy, read_npz
-from phcle.files.reading import check_is_file, is_folder, opened
-from phcle.files.text import read_lines, read_text
+from phcle.files.reading import check_is_file, is_folder, opened, parse_json
+from phcle.files.text import read_text
 from phcle.optional_imports import import_optional
 from phcle.tables.reader import open_table
 
 Features = npt.NDArray[np.float32]
 Names = npt.NDArray[np.str_]
 
-MATRICES = ("X.npy", "features.npy")
-LABEL_FILES = ("labels.csv", "labels.tsv", "labels.txt", "labels.npy")
 SPLIT_NAMES = {"val": "validation", "valid": "validation", "test": "unseen"}
 """Other names for the lists of `ImageData.splits`."""
 
@@ -58,11 +55,14 @@ class ImageData:
     splits: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        where, features = f"data set {self.name!r}:", np.asarray(self.features)
+        if features.dtype.kind not in "fiub":
+            got = features.dtype
+            raise ContextError(f"{where} features must be numbers. Got {got}.")
         # Overflow and signalling NaNs become non-finite values, refused below.
         with np.errstate(over="ignore", invalid="ignore"):
-            features = np.ascontiguousarray(self.features, dtype=np.float32)
+            features = np.ascontiguousarray(features, dtype=np.float32)
         labels = np.asarray(self.labels, dtype=np.str_)
-        where = f"data set {self.name!r}:"
         if features.ndim != 2 or labels.shape != features.shape[:1] or not labels.size:
             raise ContextError(
                 f"{where} features must be (images, features) and labels (images,), "
@@ -101,11 +101,7 @@ class ImageData:
         tuple of arrays
             Features and labels.
         """
-        wanted = list(classes)
-        for name in set(wanted) - set(self.classes):
-            hint = did_you_mean(name, self.classes)
-            raise ContextError(f"{self.name!r} has no picture of {name!r}.{hint}")
-        is_wanted = np.isin(self.labels, np.array(wanted, dtype=np.str_))
+        is_wanted = np.isin(self.labels, list(classes))
         return self.features[is_wanted], self.labels[is_wanted]
 
 
@@ -113,11 +109,10 @@ def load_feature_folder(path: str | Path, *, name: str | None = None) -> ImageDa
     """Read features and labels of images from a folder or a file.
 
     An `.npz` file has the arrays `features` (images × features) and `labels`: texts, or
-    numbers from 0 that index its array `wnids` or `classes`. A matrix `X.npy` or
-    `features.npy` needs its labels beside it, in `labels.csv` (column `label`),
-    `labels.txt` (one per line) or `labels.npy`. An optional `split.json` maps names of
-    splits to lists of classes. The classes of `test` become `unseen`, and those of
-    `train` and `validation` together become `seen`.
+    numbers from 0 that index its array `wnids` or `classes`. A matrix `X.npy` needs its
+    labels beside it, in the column `label` of `labels.csv`. An optional `split.json`
+    maps names of splits to lists of classes. The classes of `test` become `unseen`, and
+    those of `train` and `validation` together become `seen`.
 
     Parameters
     ----------
@@ -142,22 +137,15 @@ def load_feature_folder(path: str | Path, *, name: str | None = None) -> ImageDa
     if source.suffix == ".npz":
         features, labels = _read_npz(source)
     elif source.suffix == ".npy":
-        features, labels = read_array(source, 2), _read_labels(source.parent)
+        features, labels = read_npy(source), _read_labels(source.parent / "labels.csv")
     else:
         raise FileError(f"{source}: must be an .npz or .npy file of features.")
-    if len(features) != len(labels):
-        raise FileError(
-            f"{source}: has features of {len(features)} images, but there are "
-            f"{len(labels)} labels; give one label per row."
-        )
-    if features.dtype.kind not in "fiub":
-        raise FileError(f"{source}: features must be numbers. Got {features.dtype}.")
     split = source.parent / "split.json"
     splits = _read_splits(split, set(labels.tolist())) if split.is_file() else {}
     try:
         return ImageData(name or source.parent.resolve().name, features, labels, splits)
     except ContextError as error:
-        raise ContextError(f"{source}: {error}") from error
+        raise FileError(f"{source}: {error}") from error
 
 
 def read_feature_rows(path: Path) -> npt.NDArray[Any]:
@@ -173,8 +161,9 @@ def read_feature_rows(path: Path) -> npt.NDArray[Any]:
     array
         Finite numbers (images, features); a single vector is one row.
     """
-    rows = np.atleast_2d(read_array(path, 2, 1))
-    if rows.dtype.kind not in "fiub" or not np.isfinite(rows).all() or not rows.size:
+    rows = np.atleast_2d(read_npy(path))
+    is_matrix = rows.ndim == 2 and rows.size and rows.dtype.kind in "fiub"
+    if not is_matrix or not np.isfinite(rows).all():
         raise FileError(
             f"{path}: features must be finite numbers, one row per image. "
             f"Got {rows.dtype} of shape {rows.shape}."
@@ -182,106 +171,56 @@ def read_feature_rows(path: Path) -> npt.NDArray[Any]:
     return rows
 
 
-def read_array(path: Path, *ndim: int) -> npt.NDArray[Any]:
-    """Read an array from an `.npy` file, without unpickling.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    *ndim : int
-        Numbers of dimensions that the array may have.
-
-    Returns
-    -------
-    array
-        The array.
-    """
-    array = read_npy(path)
-    if array.ndim not in ndim:
-        form = "a matrix, images × features" if 2 in ndim else "one row of labels"
-        raise FileError(f"{path}: must be {form}. Got shape {array.shape}.")
-    return array
-
-
 def _find(folder: Path) -> Path:
     """The one feature file of a folder."""
-    found = sorted(folder.glob("*.npz"))
-    found += [folder / name for name in MATRICES if (folder / name).is_file()]
+    """The one feature file of a folder."""
+    found = [*sorted(folder.glob("*.npz")), *folder.glob("X.npy")]
     found = [path for path in found if path.name == "features.npz"] or found
-    if not found:
+    if len(found) != 1:
+        files = some(path.name for path in found) or "none"
         raise FileError(
-            f"{folder}: has no features; put features.npz there, or X.npy and "
-            "labels.csv."
+            f"{folder}: must have one file of features, features.npz or X.npy. "
+            f"Got {files}; name the one to load."
         )
-    if len(found) > 1:
-        files = some(path.name for path in found)
-        raise FileError(f"{folder}: has features in {files}; name the one to load.")
     return found[0]
 
 
 def _read_npz(path: Path) -> tuple[npt.NDArray[Any], Names]:
     """The arrays `features` and `labels`."""
+    """The arrays `features` and `labels`, as texts."""
     keys, arrays = read_npz(path, ("features", "labels", "wnids", "classes"))
     if not {"features", "labels"} <= arrays.keys():
         raise FileError(
             f"{path}: needs the arrays 'features' and 'labels', but has "
             f"{some(keys) or 'none'}; save it with np.savez."
         )
-    features, classes = arrays["features"], arrays.get("wnids", arrays.get("classes"))
-    if features.ndim != 2:
-        form = "images × features"
-        raise FileError(f"{path}: features must be {form}. Got shape {features.shape}.")
-    return features, _as_names(arrays["labels"], classes, path)
-
-
-def _as_names(
-    labels: npt.NDArray[Any], classes: npt.NDArray[Any] | None, path: Path
-) -> Names:
-    """Labels as texts: as they are, or numbers counted into the classes."""
-    if labels.ndim != 1 or labels.dtype.kind not in "USiu":
+    labels, classes = arrays["labels"], arrays.get("wnids", arrays.get("classes"))
+    if classes is not None and labels.dtype.kind in "iu":
+        n = len(np.atleast_1d(classes))
+        if labels.size and not 0 <= labels.min() <= labels.max() < n:
+            raise FileError(
+                f"{path}: numbered labels must count into the {n} classes, from 0 to "
+                f"{n - 1}. Got {labels.min()} to {labels.max()}."
+            )
+        labels = np.atleast_1d(classes)[labels]
+    if labels.ndim != 1 or labels.dtype.kind not in "Uiu":
         raise FileError(
             f"{path}: labels must be one row of texts or whole numbers. "
             f"Got {labels.dtype} of shape {labels.shape}."
         )
-    if labels.dtype.kind == "S":
-        try:
-            return np.asarray(np.char.decode(labels, "utf-8"), dtype=np.str_)
-        except UnicodeDecodeError as error:
-            raise FileError(f"{path}: labels must be UTF-8 text ({error}).") from error
-    if classes is None or labels.dtype.kind == "U":
-        return labels.astype(np.str_)
-    names = _as_names(classes, None, path)
-    if labels.size and not 0 <= labels.min() <= labels.max() < len(names):
-        raise FileError(
-            f"{path}: numbered labels must count into the {len(names)} classes, from 0 "
-            f"to {len(names) - 1}. Got {labels.min()} to {labels.max()}."
-        )
-    return np.asarray(names[labels])
+    return arrays["features"], labels.astype(np.str_)
 
 
-def _read_labels(folder: Path) -> Names:
-    """Labels from the one label file beside a matrix."""
-    found = [folder / name for name in LABEL_FILES if (folder / name).is_file()]
-    if len(found) != 1:
-        raise FileError(
-            f"{folder}: needs one file of labels, {some(LABEL_FILES)}. "
-            f"Got {some(path.name for path in found) or 'none'}."
-        )
-    path = found[0]
-    if path.suffix == ".npy":
-        return _as_names(read_array(path, 1), None, path)
-    if path.suffix == ".txt":
-        rows = [(line, x.strip()) for line, x in enumerate(read_lines(path), 1)]
-    else:
-        table = open_table(path)
-        titles = [title.lower() for title in table.header]
-        if "label" not in titles:
-            header = some(table.header)
-            raise FileError(f"{path}: needs a column 'label'. Its header has {header}.")
-        column = titles.index("label")
-        rows = [(line, cells[column]) for line, cells in table.rows()]
-        table.raise_faults()
+def _read_labels(path: Path) -> Names:
+    """The labels beside a matrix."""
+    table = open_table(path)
+    titles = [title.lower() for title in table.header]
+    if "label" not in titles:
+        header = some(table.header)
+        raise FileError(f"{path}: needs a column 'label'. Its header has {header}.")
+    column = titles.index("label")
+    rows = [(line, cells[column]) for line, cells in table.rows()]
+    table.raise_faults()
     for line, label in rows:
         if not label:
             raise FileError(f"{path}, line {line}: the label is empty; fill it in.")
@@ -308,7 +247,6 @@ def _read_splits(path: Path, known: set[str]) -> dict[str, tuple[str, ...]]:
     return splits
 
 
-FILES = ("config.json", "preprocessor_config.json")
 BATCH = 16
 
 
@@ -361,11 +299,6 @@ class FeatureNetwork:
             If the extra `phcle[vision]` is not installed.
         """
         is_local = Path(name).exists()
-        if is_local and not all((Path(name) / file).is_file() for file in FILES):
-            raise FileError(
-                f"{name}: must be a folder with {' and '.join(FILES)}, as "
-                "save_pretrained of a network and of its image processor write them."
-            )
         purpose = "features of pictures"
         library = import_optional("transformers", extra="vision", purpose=purpose)
         options = {"local_files_only": is_local}
@@ -379,7 +312,8 @@ class FeatureNetwork:
             first = (str(error).strip() or repr(error)).splitlines()[0]
             raise FileError(
                 f"{name}: is not a network that can be read, or downloaded by this "
-                f"name ({first}); give a folder that save_pretrained wrote."
+                f"name ({first}); give a folder that save_pretrained of a network and "
+                "of its image processor wrote."
             ) from error
         model = getattr(model, "vision_model", model)  # without the half for text
         return cls(name, model.eval().requires_grad_(False), processor)

@@ -22,13 +22,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.answers import Attribute, Related
+from phcle.answers import Attribute, UnderstoodPicture
 from phcle.arrays import AnyFloats
+from phcle.contexts.matrices import check_array
 from phcle.embedding import LabelEmbedding
 from phcle.errors import OptionError, some
 from phcle.files.container import checksum, read_sealed, write_sealed
 from phcle.files.reading import naming
-from phcle.images.training_images import Scaling, TrainingImages, as_features
+from phcle.images.training_images import TrainingImages, as_features
 from phcle.images.zero_shot import carry_over, check_has_vectors, positive
 
 FORMAT = "phcle.image-map"
@@ -38,25 +39,6 @@ PLAIN = ("classes", "fingerprint", "penalties", "n_images", "network")
 
 FEATURE_RIDGE, CLASS_RIDGE = 100.0, 0.1
 """Default penalties: near the best on validation classes of aPY and tiny-imagenet."""
-
-
-@dataclass(frozen=True, eq=False)
-class Understanding:
-    """The vector, related labels and strongest attributes of a picture.
-
-    Attributes
-    ----------
-    vector : ndarray of shape (dim,)
-        The picture's vector in the space of the embedding.
-    related : tuple of Related
-        The most similar labels, with shares of the similarity that sum to one.
-    attributes : tuple of Attribute
-        The largest predicted values of each descriptive context, in the user's units.
-    """
-
-    vector: AnyFloats
-    related: tuple[Related, ...]
-    attributes: tuple[Attribute, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,12 +135,12 @@ class ImageMap:
         V = ridge @ carry_over(S, np.eye(embedding.dim), class_ridge)
         own = S[images.codes]  # (images, dim)
         mean = own.mean(axis=0)
-        directions = scaling.apply(images.X) @ V
+        directions = scaling.transform(images.X) @ V
         energy = float((directions**2).sum())
         scale = float(((own - mean) * directions).sum()) / energy if energy else 0.0
         return cls(
-            shift=scaling.shift,
-            factor=scaling.factor,
+            shift=scaling.mean_,
+            factor=1 / scaling.scale_,
             weights=np.asarray(scale * V),
             offset=np.asarray(mean),
             classes=tuple(classes),
@@ -192,7 +174,7 @@ class ImageMap:
             If the number of features differs, or vectors would not be finite.
         """
         features = as_features(X, len(self.weights), self)
-        scaled = Scaling(self.shift, self.factor).apply(features)
+        scaled = ((features - self.shift) * self.factor).astype(features.dtype)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             found = np.asarray(self.offset + scaled @ self.weights)
         if not np.isfinite(found).all():
@@ -201,7 +183,7 @@ class ImageMap:
 
     def understand(
         self, X: npt.ArrayLike, embedding: LabelEmbedding, k: int = 6
-    ) -> list[Understanding]:
+    ) -> list[UnderstoodPicture]:
         """Return the related labels and strongest attributes of each picture.
 
         As in the paper, labels are related by direction, and attributes are ranked by
@@ -220,8 +202,9 @@ class ImageMap:
 
         Returns
         -------
-        list of Understanding
-            One for each picture.
+        list of UnderstoodPicture
+            One for each picture: related labels with shares of the similarity that sum
+            to one, and the largest predicted values of each descriptive context.
 
         Raises
         ------
@@ -230,13 +213,13 @@ class ImageMap:
         """
         self.check_belongs_to(embedding)
         return [
-            Understanding(
-                vector,
+            UnderstoodPicture(
+                f"row {i}",
                 # Without the offset, labels near the mean of all would come first.
                 embedding.describe(vector - self.offset, k=k).related,
                 tuple(_strongest(embedding, vector, k)),
             )
-            for vector in self.vectors(X)
+            for i, vector in enumerate(self.vectors(X))
         ]
 
     def check_belongs_to(self, embedding: LabelEmbedding) -> None:
@@ -349,16 +332,11 @@ def _strongest(
 
 def _check(found: ImageMap) -> None:
     """Check that the parts fit each other, which a checksum cannot tell."""
-    if found.weights.ndim != 2:
-        raise ValueError(f"weights of shape {found.weights.shape}")
+    """Check that the parts fit each other, which a checksum cannot tell."""
     features, dim = found.weights.shape
     shapes = {"shift": (features,), "factor": (features,), "offset": (dim,)}
-    for name in TENSORS:
-        tensor = getattr(found, name)
-        if name in shapes and tensor.shape != shapes[name]:
-            raise ValueError(f"{name} of shape {tensor.shape}, not {shapes[name]}")
-        if tensor.dtype.kind != "f" or not np.isfinite(tensor).all():
-            raise ValueError(f"{name} that is not finite numbers")
+    for name, shape in {"weights": (features, dim), **shapes}.items():
+        check_array(getattr(found, name), shape, f"its {name}")
     if not found.classes or not isinstance(found.fingerprint, str):
         raise ValueError("no classes, or no fingerprint")
     card: Any = found.network

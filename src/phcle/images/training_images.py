@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_X_y
 from threadpoolctl import threadpool_limits
@@ -51,65 +52,6 @@ def as_features(X: Any, width: int, owner: object) -> AnyFloats:
             f"{width} features as input; use the network of the training images."
         )
     return found
-
-
-@dataclass(frozen=True, eq=False)
-class Scaling:
-    """How features are scaled: fitted on training images, applied to all.
-
-    Attributes
-    ----------
-    shift : ndarray of shape (features,)
-        Subtracted from features.
-    factor : ndarray of shape (features,)
-        Multiplied with what is left.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [2.0]])
-    >>> Scaling.fit(X, "standardize").apply(X).tolist()
-    [[-1.0], [1.0]]
-    """
-
-    shift: AnyFloats
-    factor: AnyFloats
-
-    @classmethod
-    def fit(cls, X: AnyFloats, kind: str) -> Scaling:
-        """Learn the scaling from training images.
-
-        Parameters
-        ----------
-        X : ndarray of shape (images, features)
-            Features of the training images.
-        kind : {"standardize", "none"}
-            "standardize" gives every feature mean zero and variance one.
-
-        Returns
-        -------
-        Scaling
-            The scaling.
-        """
-        check_choice("features", kind, SCALINGS)
-        if kind == "none":
-            return cls(np.zeros_like(X[0]), np.ones_like(X[0]))
-        spread = X.std(axis=0)
-        return cls(X.mean(axis=0), 1 / np.where(spread > 0, spread, 1))
-
-    def apply(self, X: AnyFloats) -> AnyFloats:
-        """Scale features, in the precision they have.
-
-        Parameters
-        ----------
-        X : ndarray of shape (images, features)
-            Features of any images.
-
-        Returns
-        -------
-        ndarray of shape (images, features)
-            The scaled features.
-        """
-        return np.asarray((X - self.shift) * self.factor, dtype=X.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,20 +164,23 @@ class TrainingImages:
             )
         self._computed: dict[tuple[Any, ...], Any] = {}
 
-    def scaling(self, kind: str) -> Scaling:
+    def scaling(self, kind: str) -> Any:
         """Return the scaling fitted to these images.
 
         Parameters
         ----------
         kind : {"standardize", "none"}
-            How to scale.
+            "standardize" gives every feature mean zero and variance one.
 
         Returns
         -------
-        Scaling
+        StandardScaler
             The scaling.
         """
-        return self._once(("scaling", kind), lambda: Scaling.fit(self.X, kind))
+        check_choice("features", kind, SCALINGS)
+        is_scaled = kind == "standardize"
+        scaling = StandardScaler(with_mean=is_scaled, with_std=is_scaled)
+        return self._once(("scaling", kind), lambda: scaling.fit(self.X))
 
     def ridge_weights(self, kind: str, ridge: float) -> AnyFloats:
         """Return the weights of the ridge regression of the classes on the features.
@@ -257,7 +202,7 @@ class TrainingImages:
 
         def decompose() -> Spectrum:
             Y = np.where(self.codes[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
-            return Spectrum.of(self.scaling(kind).apply(self.X), Y)
+            return Spectrum.of(self.scaling(kind).transform(self.X), Y)
 
         spectrum = self._once(("spectrum", kind), decompose)
         return self._once(("ridge", kind, ridge), lambda: spectrum.ridge_weights(ridge))
@@ -283,7 +228,7 @@ class TrainingImages:
             # point and takes several times as long.
             model = LogisticRegression(C=C, tol=1e-3, max_iter=1000)
             with threadpool_limits(1):  # as in Spectrum.of
-                return model.fit(self.scaling(kind).apply(self.X), self.codes)
+                return model.fit(self.scaling(kind).transform(self.X), self.codes)
 
         return self._once(("logistic", kind, C), compute)
 

@@ -132,7 +132,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         features = as_features(X, self.n_features_in_, self)
-        scores = self._scores(self.scaling_.apply(features))
+        scores = self._scores(self.scaling_.transform(features))
         if self.seen_penalty_ != 0:
             is_seen = np.isin(self.candidates_, self.classes_)
             scores = np.asarray(scores - self.seen_penalty_ * is_seen)
@@ -196,14 +196,11 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not isinstance(self.candidates, str):
             found = as_labels(self.candidates, "candidates")
             check_has_vectors(self.embedding, found, "candidates")
-        elif self.candidates in ("unseen", "all"):
+        else:
+            what = "candidates, where it is no list of labels,"
+            check_choice(what, self.candidates, ("unseen", "all"))
             left_out = set(seen) if self.candidates == "unseen" else set()
             found = tuple(x for x in self.embedding.labels if x not in left_out)
-        else:
-            raise OptionError(
-                "candidates must be 'unseen', 'all' or a list of labels. "
-                f"Got {self.candidates!r} instead."
-            )
         if not found:
             raise OptionError(
                 "candidates must name one label or more, but no unseen class is left; "
@@ -505,7 +502,7 @@ class SJE(ZeroShotClassifier):
     def _learn(
         self, images: TrainingImages, seen: AnyFloats, candidates: AnyFloats
     ) -> None:
-        X, basis = self.scaling_.apply(images.X), np.eye(seen.shape[1])
+        X, basis = self.scaling_.transform(images.X), np.eye(seen.shape[1])
         if seen.shape[0] < seen.shape[1]:
             # W stays within the span of the seen classes. With long vectors the steps
             # are cheaper in a basis of that span.

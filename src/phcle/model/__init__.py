@@ -12,7 +12,7 @@
 - `folds`: what fits say of cells, and of labels, that they have not seen;
 - `checkpoint`: storing and recording a fit.
 
-Solvers use contexts through `contexts.base` and `contexts.terms` and never ask for
+Solvers use contexts through `contexts.protocol` and `contexts.terms` and never ask for
 their kind. Modules here may import `embedding`, `contexts`, `backends`, `options`,
 `files` and `errors`. `uses` never imports them, so a saved embedding needs no solver.
 """

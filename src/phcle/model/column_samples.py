@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from phcle.contexts.relational.column_sampling import (
+from phcle.contexts.logistic import (
     SHUFFLED,
     draw_columns,
     draw_strata,

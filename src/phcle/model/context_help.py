@@ -82,7 +82,7 @@ def context_help(
 
 def _question(embedding: LabelEmbedding) -> Question:
     """The setting and data of an embedding, for trials."""
-    stored = {c.name: c for c in embedding.contexts if c.data is not None}
+    stored = tuple(context for context in embedding.contexts if context.labels)
     chosen: Mapping[str, Any] = embedding.origin.get("chosen", {}).get("setting", {})
     setting = Setting(dim=embedding.dim, shrinkage=chosen.get("shrinkage", {}))
     weights = {c.name: c.weight for c in embedding.contexts}
@@ -93,14 +93,13 @@ def _question(embedding: LabelEmbedding) -> Question:
         return equal_weights(problem) if is_equal else weights
 
     return Question(
-        Aligned(embedding.labels, tuple(c.data for c in stored.values())),
+        Aligned(embedding.labels, stored),
         setting,
         frozenset(),
         lambda _: Penalties(**embedding.penalties),
         weigh,
         lambda problem: choose_backend(n_pairs=problem.n_pairs),
         int(embedding.options.get("random_state", 0)),
-        lambda context, labels: stored[context.name].again(labels),
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from phcle.arrays import AnyFloats
 from phcle.backends.protocol import choose_backend
 from phcle.contexts.alignment import align
-from phcle.contexts.base.context import Context
+from phcle.contexts.protocol import Context
 from phcle.contexts.terms import Penalties
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, NumericalError, did_you_mean, some
@@ -61,7 +61,8 @@ def fold_in(
     Returns
     -------
     LabelEmbedding
-        The new labels alone. `embedding.joined(...)` adds them to the others.
+        The new labels alone. `embedding.joined(...)` adds them to the others, which
+        their neighbours, families and predicted cells come from.
 
     Examples
     --------
@@ -87,9 +88,7 @@ def fold_in(
     rows = []
     for learned in embedding.contexts:
         own = given.get(learned.given_name)
-        if own is None:
-            own = learned.from_names(labels, names or {})
-        rows.append(learned.for_new_labels(own, labels))
+        rows.append(learned.for_new_labels(own, labels, names))
     penalties = Penalties(**embedding.penalties)
     problem = Problem(labels, tuple(rows), penalties, embedding.dim)
     _refuse_uninformed(problem)
@@ -104,7 +103,7 @@ def fold_in(
     _refuse_overflow(labels, vectors)
     kept = [context.learned(labels, context.weight, context.factor) for context in rows]
     new = embedding.with_rows(labels, vectors, kept, names or {})
-    new = replace(new, base=embedding, predictions={})
+    new = replace(new, predictions={})
     match = contexts.match if isinstance(contexts, ReadContexts) else None
     if match is None:
         return new

@@ -18,9 +18,9 @@ from typing import cast
 import numpy as np
 
 from phcle.arrays import AnyFloats, Floats, Ints
-from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.labels import index_of
+from phcle.contexts.protocol import Context
+from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.held_out import HeldOut, HeldTags
 from phcle.model.label_solve import solve_labels
 from phcle.model.problem import DeviceProblem, Problem, State
@@ -126,17 +126,17 @@ class HiddenCells:
 
 
 def hide_cells(
-    table: PredictingContext,
+    table: DescriptiveContext,
     labels: Sequence[str],
     share: float,
     most: int,
     rng: np.random.Generator,
-) -> tuple[PredictingContext, HiddenCells]:
+) -> tuple[DescriptiveContext, HiddenCells]:
     """Hide some known cells, to see how well a fit predicts them.
 
     Parameters
     ----------
-    table : PredictingContext
+    table : DescriptiveContext
         The table.
     labels : sequence of str
         Labels of the problem.
@@ -149,12 +149,12 @@ def hide_cells(
 
     Returns
     -------
-    table : PredictingContext
+    table : DescriptiveContext
         The table without the hidden cells.
     hidden : HiddenCells
         The hidden cells.
     """
-    matrix, row_of = table.data.matrix, index_of(labels)
+    matrix, row_of = table.matrix, index_of(labels)
     rows = np.flatnonzero(matrix.known_rows)
     n_looked = max(1, most // max(len(table.columns), 1))
     if n_looked < len(rows):
@@ -162,13 +162,13 @@ def hide_cells(
     found = table.on_fit_scale(matrix.take(rows).toarray())
     drawn = rng.random((len(rows), len(table.fields))) < share
     at, columns = np.nonzero(~np.isnan(found) & drawn[:, _field_of(table)])
-    places = np.array([row_of[x] for x in table.data.labels], dtype=np.int64)[rows[at]]
+    places = np.array([row_of[x] for x in table.labels], dtype=np.int64)[rows[at]]
     left = table.without_cells(places, columns)
     truth = (found[at, columns] - left.offset[columns]) / table.scale[columns]
     return left, HiddenCells(places, columns, truth)
 
 
-def _field_of(table: PredictingContext) -> Ints:
+def _field_of(table: DescriptiveContext) -> Ints:
     """The field of each column: the values of a category belong together."""
     found = np.empty(len(table.columns), dtype=np.int64)
     for number, field in enumerate(table.fields):
@@ -178,7 +178,7 @@ def _field_of(table: PredictingContext) -> Ints:
 
 def judged_tables(
     problem: Problem, weights: Mapping[str, float]
-) -> dict[int, PredictingContext]:
+) -> dict[int, DescriptiveContext]:
     """Find the tables whose cells can be hidden and predicted.
 
     Parameters
@@ -190,11 +190,11 @@ def judged_tables(
 
     Returns
     -------
-    dict from int to PredictingContext
+    dict from int to DescriptiveContext
         The tables, by their position among the contexts.
     """
     return {
-        number: cast(PredictingContext, context)
+        number: cast(DescriptiveContext, context)
         for number, context in enumerate(problem.contexts)
         if context.can_be_completed
         and weights[context.name] > 0
@@ -233,7 +233,7 @@ def out_of_fold(
     dense: dict[int, _DenseFolds] = {}
     tags: dict[int, _TagFolds] = {}
     for number, table in judged_tables(problem, weights).items():
-        rows = np.array([row_of[x] for x in table.data.labels], dtype=np.int64)
+        rows = np.array([row_of[x] for x in table.labels], dtype=np.int64)
         if table.value_kind == "tags":
             tags[number] = _TagFolds(table, rows, rng)
         else:
@@ -267,10 +267,10 @@ class _DenseFolds:
     """Folds of one table of numbers, categories and truth values."""
 
     def __init__(
-        self, table: PredictingContext, rows: Ints, rng: np.random.Generator
+        self, table: DescriptiveContext, rows: Ints, rng: np.random.Generator
     ) -> None:
         self.table, self.rows = table, rows
-        matrix = table.data.matrix
+        matrix = table.matrix
         n, n_columns = len(rows), len(table.columns)
         at, columns = matrix.known_cells()
         self.known = np.zeros((n, n_columns), dtype=bool)
@@ -281,19 +281,19 @@ class _DenseFolds:
         self.cells = np.zeros((FOLDS, n, n_columns), dtype=np.float16)
         self.whole = np.zeros((n, n_columns), dtype=np.float16)
 
-    def without_cells(self, fold: int) -> PredictingContext:
+    def without_cells(self, fold: int) -> DescriptiveContext:
         """The table without the cells of a fold."""
         is_in = self.cell_fold[:, self.field_of] == fold
         at, columns = np.nonzero(is_in & self.known)
         return self.table.without_cells(self.rows[at], columns)
 
-    def without_rows(self, fold: int) -> PredictingContext:
+    def without_rows(self, fold: int) -> DescriptiveContext:
         """The table without the labels of a fold."""
         at, columns = np.nonzero((self.row_fold == fold)[:, None] & self.known)
         return self.table.without_cells(self.rows[at], columns)
 
     def steps(
-        self, rows: Ints, left: PredictingContext, W: AnyFloats, U: AnyFloats
+        self, rows: Ints, left: DescriptiveContext, W: AnyFloats, U: AnyFloats
     ) -> Floats:
         """Predictions on the scale of the whole table."""
         moved = (left.offset - self.table.offset) / self.table.scale
@@ -308,7 +308,7 @@ class _TagFolds:
     """Folds of the labels of one table of tags, and cells of some of them."""
 
     def __init__(
-        self, table: PredictingContext, rows: Ints, rng: np.random.Generator
+        self, table: DescriptiveContext, rows: Ints, rng: np.random.Generator
     ) -> None:
         self.table, self.rows = table, rows
         self.row_fold = rng.integers(0, FOLDS, len(rows)).astype(np.int8)
@@ -316,18 +316,18 @@ class _TagFolds:
         self.sample = np.sort(rng.choice(len(rows), n, replace=False))
         self.found: list[HeldTags] = []
 
-    def without_rows(self, fold: int) -> PredictingContext:
+    def without_rows(self, fold: int) -> DescriptiveContext:
         """The table without the labels of a fold."""
         return self.table.without_rows(self.rows[self.row_fold == fold])
 
     def predict(
-        self, fold: int, left: PredictingContext, W: AnyFloats, U: AnyFloats
+        self, fold: int, left: DescriptiveContext, W: AnyFloats, U: AnyFloats
     ) -> None:
         """Predict the tags of the sampled labels of a fold."""
         own = self.sample[self.row_fold[self.sample] == fold]
         steps = W[self.rows[own]] @ U.T
         moved = (left.offset - self.table.offset) / self.table.scale
-        truth = self.table.data.matrix.take(own)
+        truth = self.table.matrix.take(own)
         at, columns = truth.known_cells()
         self.found.append(
             HeldTags(
@@ -345,7 +345,7 @@ class _TagFolds:
 
 def _cold_fit(
     device: DeviceProblem,
-    left: Mapping[int, FittedContext],
+    left: Mapping[int, Context],
     weights: Mapping[str, float],
     seed: int,
 ) -> tuple[AnyFloats, list[AnyFloats]]:

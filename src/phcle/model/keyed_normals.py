@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.backends.protocol import Array, Backend
-from phcle.contexts.name_arrays import hash_names
+from phcle.contexts.labels import hash_names
 from phcle.model.problem import Problem
 
 DRAWN_AT_ONCE = 1 << 26

@@ -10,7 +10,7 @@ weights of the contexts.
   + λ2 Σ_j ‖U_j‖₁ + λ3/2 (‖W‖² + Σ_j ‖U_j‖²) + λ4/2 Σ_i ‖C_i‖²            penalties
 
 One relational and one descriptive context give Eq. 4 of the paper, any number gives Eq.
-6. Each kind of context computes its own term (`FittedContext.loss`).
+6. Each kind of context computes its own term (`Context.loss`).
 """
 
 from __future__ import annotations

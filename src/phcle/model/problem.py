@@ -18,10 +18,10 @@ import numpy as np
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, split_rows
 from phcle.contexts.alignment import Aligned
-from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.family_means import Groups
 from phcle.contexts.labels import as_names
+from phcle.contexts.protocol import Context
 from phcle.contexts.terms import Penalties, RowUpdate, Sample, View
+from phcle.embedding.family_means import Groups
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Problem:
     ----------
     labels : tuple of str
         Labels of all rows of W.
-    contexts : tuple of FittedContext
+    contexts : tuple of Context
         The contexts over these labels.
     penalties : Penalties
         The λ's and k.
@@ -41,7 +41,7 @@ class Problem:
     """
 
     labels: tuple[str, ...]
-    contexts: tuple[FittedContext, ...]
+    contexts: tuple[Context, ...]
     penalties: Penalties
     dim: int
 
@@ -51,9 +51,9 @@ class Problem:
         return tuple(context.name for context in self.contexts)
 
     @property
-    def groups(self) -> list[list[FittedContext]]:
+    def groups(self) -> list[list[Context]]:
         """Contexts by kind. The weights of each group sum to one."""
-        found: dict[str, list[FittedContext]] = {}
+        found: dict[str, list[Context]] = {}
         for context in self.contexts:
             found.setdefault(context.kind, []).append(context)
         return list(found.values())
@@ -69,14 +69,14 @@ class Problem:
         n_columns = sum(context.n_dense_columns for context in self.contexts)
         return len(self.labels) * n_columns
 
-    def over(self, labels: Sequence[str], contexts: Sequence[FittedContext]) -> Problem:
+    def over(self, labels: Sequence[str], contexts: Sequence[Context]) -> Problem:
         """Return the same model over other labels or values.
 
         Parameters
         ----------
         labels : sequence of str
             The labels.
-        contexts : sequence of FittedContext
+        contexts : sequence of Context
             The contexts over these labels.
 
         Returns

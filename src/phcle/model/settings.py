@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
 from phcle.contexts.alignment import Aligned
-from phcle.contexts.base.context import Context
+from phcle.contexts.protocol import Context
 from phcle.contexts.terms import Penalties
 from phcle.errors import some
-from phcle.files.json_toml import of_types
+from phcle.files.text import of_types
 from phcle.model.problem import Problem, pose
 
 NOISE = 1.6
@@ -230,7 +230,8 @@ def pose_setting(
 def _posed(aligned: Aligned, setting: Setting, penalties: Penalties) -> Problem:
     placed = in_roles(aligned.contexts, setting.roles)
     problem = pose(replace(aligned, contexts=placed), penalties, setting.dim)
-    shrunk = [c.shrunk(setting.shrinkage.get(c.name)) for c in problem.contexts]
+    sizes = setting.shrinkage
+    shrunk = [c.changed(shrinkage=sizes.get(c.name)) for c in problem.contexts]
     return replace(problem, contexts=tuple(shrunk))
 
 
@@ -251,4 +252,6 @@ def in_roles(
     tuple of Context
         The contexts in their roles.
     """
-    return tuple(c.in_role(roles[c.name]) if c.name in roles else c for c in contexts)
+    return tuple(
+        c.changed(role=roles[c.name]) if c.name in roles else c for c in contexts
+    )

@@ -1,7 +1,7 @@
 """Where the factors start.
 
 "spectral" is one joint SVD of the targets of all contexts, side by side: each context
-defines what W times its factor should be (`FittedContext.start_target`). "ones" is the
+defines what W times its factor should be (`Context.start_target`). "ones" is the
 paper's start, for comparison only: every dimension always gets the same gradient, so W
 keeps rank one. It is solved as a one-dimensional problem, because rounding would
 otherwise make the dimensions differ.

@@ -8,7 +8,7 @@ them, and `context_help` reports them.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -16,11 +16,10 @@ import numpy as np
 from phcle.arrays import Floats
 from phcle.backends.protocol import Backend
 from phcle.contexts.alignment import Aligned, observed_among
-from phcle.contexts.base.context import Context
-from phcle.contexts.base.fitted_context import FittedContext
-from phcle.contexts.base.predicting_context import PredictingContext
 from phcle.contexts.labels import some_names
+from phcle.contexts.protocol import Context
 from phcle.contexts.terms import Penalties
+from phcle.contexts.values import DescriptiveContext
 from phcle.model.folds import HiddenCells, cold_fit, hide_cells
 from phcle.model.problem import DeviceProblem, Problem
 from phcle.model.settings import NOISE, Setting, Trial, in_roles, longest_useful
@@ -57,10 +56,6 @@ PREDICTED, CHANCE = 0.01, 6.0
 hidden cells: the best of several trials has that much by chance."""
 
 
-def _in_fit(context: Context, labels: Sequence[str]) -> FittedContext:
-    return context.in_fit(labels)
-
-
 @dataclass(frozen=True)
 class Question:
     """What a fit asks `choose` for.
@@ -81,8 +76,6 @@ class Question:
         Makes the back end of a problem.
     seed : int
         Seed of hidden cells and of the start.
-    in_fit : callable
-        Arranges a context by labels; an embedding arranges what it stores.
     """
 
     aligned: Aligned
@@ -92,9 +85,6 @@ class Question:
     weigh: Callable[[Problem], Mapping[str, float]]
     backend: Callable[[Problem], Backend]
     seed: int
-    in_fit: Callable[[Context, Sequence[str]], FittedContext] = field(
-        default_factory=lambda: _in_fit
-    )
 
 
 def open_roles(contexts: Sequence[Context]) -> tuple[list[str], list[str]]:
@@ -139,13 +129,13 @@ class Trials:
         self.rng = np.random.default_rng(question.seed)
         self.labels = _some_labels(question.aligned, self.rng)
         self.hidden: dict[str, HiddenCells] = {}
-        self.tables: dict[str, FittedContext] = {}
+        self.tables: dict[str, Context] = {}
         for context in question.aligned.contexts:
             if context.relatives() is None:
-                table = question.in_fit(context, self.labels)
+                table = context.in_fit(self.labels)
                 if table.can_be_completed:
                     table, cells = hide_cells(
-                        cast(PredictingContext, table),
+                        cast(DescriptiveContext, table),
                         self.labels,
                         SHARE,
                         MOST_CELLS,
@@ -227,7 +217,7 @@ class Trials:
             The problem of a trial.
         """
         contexts = [
-            self.tables[part.name].shrunk(setting.shrinkage.get(part.name))
+            self.tables[part.name].changed(shrinkage=setting.shrinkage.get(part.name))
             if part.name in self.tables
             else part.in_fit(self.labels)
             for context in in_roles(self.question.aligned.contexts, setting.roles)

@@ -6,17 +6,18 @@ takes them over as long as few cells have changed since.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from phcle.contexts.alignment import Aligned
-from phcle.contexts.base.context import Context
 from phcle.contexts.labels import index_of
+from phcle.contexts.protocol import Context
 from phcle.embedding import load
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, OptionError, some
@@ -189,11 +190,11 @@ class WarmStart:
             return None
         shares = [0.0]
         for key, context in now.items():
-            old = before[key].data
-            if old is None or context.data is None:
+            old = before[key]
+            if not (old.labels and context.labels):
                 return None
             loose = not context.can_be_completed
-            shares.append(changed_share(old, context.data, problem.labels, loose=loose))
+            shares.append(changed_share(old, context, problem.labels, loose=loose))
         return max(shares)
 
     def _other_options(self, options: Mapping[str, Any]) -> list[str]:
@@ -242,10 +243,12 @@ def changed_share(
     0.33
     """
     rows = index_of(dict.fromkeys((*before.labels, *now.labels)))
-    columns = index_of(dict.fromkeys((*before.cell_columns, *now.cell_columns)))
-    wanted = set(labels)
-    old, theirs = _cells(before, rows, columns, None)
-    new, ours = _cells(now, rows, columns, wanted)
+    (columns_before, _), (columns_now, _) = stored = [
+        context.stored_cells() for context in (before, now)
+    ]
+    columns = index_of(dict.fromkeys((*columns_before, *columns_now)))
+    old, theirs = _cells(before.labels, *stored[0], rows, columns, None)
+    new, ours = _cells(now.labels, *stored[1], rows, columns, set(labels))
     _, at_old, at_new = np.intersect1d(
         old, new, assume_unique=True, return_indices=True
     )
@@ -257,17 +260,18 @@ def changed_share(
 
 
 def _cells(
-    context: Context,
+    labels: Sequence[str],
+    own_columns: Sequence[str],
+    cells: sp.coo_array,
     rows: Mapping[str, int],
     columns: Mapping[str, int],
     wanted: set[str] | None,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """A number for each cell, the same in both contexts, and the values."""
-    i, j, values = context.stored_cells()
-    row_of = np.array([rows[label] for label in context.labels], dtype=np.int64)
-    column_of = np.array([columns[x] for x in context.cell_columns], dtype=np.int64)
+    (i, j), values = cells.coords, np.asarray(cells.data, np.float64)
+    row_of = np.array([rows[label] for label in labels], dtype=np.int64)
+    column_of = np.array([columns[x] for x in own_columns], dtype=np.int64)
     if wanted is not None:
-        kept = np.array([label in wanted for label in context.labels], dtype=bool)[i]
+        kept = np.array([label in wanted for label in labels], dtype=bool)[i]
         i, j, values = i[kept], j[kept], values[kept]
-    keys = np.asarray(row_of[i] * len(columns) + column_of[j], np.int64)
-    return keys, np.asarray(values, np.float64)
+    return row_of[i] * len(columns) + column_of[j], values

@@ -43,9 +43,10 @@ def equal_weights(problem: Problem) -> dict[str, float]:
     families = {x.given_name for x in problem.contexts if x.turns_with_labels}
     weights = {}
     for group in problem.groups:
-        n_sharing = sum(not context.is_shrunk for context in group)
+        n_sharing = sum(context.shrinkage is None for context in group)
         for context in group:
-            weights[context.name] = 1.0 if context.is_shrunk else 1.0 / n_sharing
+            is_shrunk = context.shrinkage is not None
+            weights[context.name] = 1.0 if is_shrunk else 1.0 / n_sharing
     for context in problem.contexts:
         if context.given_name in families and not context.turns_with_labels:
             weights[context.name] *= BACKGROUND

@@ -7,11 +7,11 @@ vocabularies, `read_newick` reads trees, `read_word_vectors` reads word vectors,
 table again with its gaps filled, and `write_cells` writes completed cells.
 
 From the bottom up: `cells`, `numbers` and `dates` read one cell, `columns` one column.
-`encodings` and `reader` open a file of any format as a `Table` of rows, `frames` a data
-frame. `kinds` tells what a table is and which of its columns are which, `repeats` joins
-rows of one label, `rows` makes the rows of a table what a context needs. `files` reads
-several files and collects all faults (`sources`), `folders` guesses what files are,
-`check` looks at them before a fit, `matching` and `near_spellings` join labels.
+`text_tables`, `workbooks` and `reader` open a file of any format as a `Table` of rows,
+`frames` a data frame. `kinds` tells what a table is and which of its columns are which,
+`rows` makes the rows of a table what a context needs. `files` reads several files and
+collects all faults, `check` guesses what files are and looks at them before a fit,
+`matching` joins labels.
 
 Names load when they are first used.
 """
@@ -24,13 +24,12 @@ from phcle.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from phcle.embedding.export import write_cells
+    from phcle.tables.check import guess_files
     from phcle.tables.files import read_contexts
     from phcle.tables.fill import fill_table
-    from phcle.tables.folders import guess_files
     from phcle.tables.matching import LabelSource, match_labels
-    from phcle.tables.newick import read_newick
-    from phcle.tables.ontologies import from_owl, from_skos
     from phcle.tables.reader import Reading, open_table
+    from phcle.tables.trees import from_owl, from_skos, read_newick
     from phcle.tables.word_vectors import read_word_vectors
 
 __all__ = [
@@ -54,12 +53,12 @@ __getattr__ = lazy_names(
         "LabelSource": "phcle.tables.matching",
         "Reading": "phcle.tables.reader",
         "fill_table": "phcle.tables.fill",
-        "from_owl": "phcle.tables.ontologies",
-        "from_skos": "phcle.tables.ontologies",
-        "guess_files": "phcle.tables.folders",
+        "from_owl": "phcle.tables.trees",
+        "from_skos": "phcle.tables.trees",
+        "guess_files": "phcle.tables.check",
         "match_labels": "phcle.tables.matching",
         "open_table": "phcle.tables.reader",
-        "read_newick": "phcle.tables.newick",
+        "read_newick": "phcle.tables.trees",
         "read_contexts": "phcle.tables.files",
         "read_word_vectors": "phcle.tables.word_vectors",
         "write_cells": "phcle.embedding.export",

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, time
+from typing import Any, Literal
 
-from phcle.contexts.labels import is_missing
+import numpy as np
+
+from phcle.arrays import Floats
+from phcle.contexts.labels import as_cell, is_missing, normal
+
+ColumnKind = Literal["number", "truth", "date", "category", "identifier", "empty"]
+
+NEARLY_ALL = 0.8
+"""Share of the known cells that says what a column holds; the others are odd cells."""
 
 READ_AS = (
     *("text", "number", "point", "comma", "truth", "date", "day-first"),
@@ -40,6 +49,60 @@ CLEAR = ("true", "false", "yes", "no", "ja", "nein", "oui", "non")
 
 TICKS = ("x", "\u2713", "\u2714", "\u2611")
 """Marks in lists of the kind `x` or empty."""
+
+
+@dataclass
+class ReadColumn:
+    """What the cells of a column mean; cells that are not listed are unknown.
+
+    Attributes
+    ----------
+    kind : {"number", "truth", "date", "category", "identifier", "empty"}
+        What they are.
+    numbers : dict
+        The numbers by row; empty for a category.
+    words : dict
+        The texts of a category by row; otherwise empty.
+    remarks : list of str
+        What was assumed, without the name of the column.
+    odd : dict
+        Why a cell is not what nearly all others are, by its row. It counts as unknown.
+    unit : str
+        The unit that was dropped from every cell.
+    doubt : str
+        Why the column can be read in two ways, so that it stays text.
+    ways : tuple of str
+        The values of `READ_AS` between which the user can choose then.
+    examples : tuple of str
+        Two cells that became numbers, as "'1,5' as 1.5".
+    """
+
+    kind: ColumnKind
+    numbers: dict[int, float] = field(default_factory=dict)
+    words: dict[int, str] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+    odd: dict[int, str] = field(default_factory=dict)
+    unit: str = ""
+    doubt: str = ""
+    ways: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+
+    def array(self, n_rows: int) -> Floats:
+        """Return the numbers of all rows.
+
+        Parameters
+        ----------
+        n_rows : int
+            Rows of the table.
+
+        Returns
+        -------
+        array of shape (rows,)
+            The numbers, NaN where unknown.
+        """
+        found = np.full(n_rows, np.nan)
+        found[list(self.numbers)] = list(self.numbers.values())
+        return found
 
 
 @dataclass(frozen=True)
@@ -136,9 +199,32 @@ def unknown_cells(markers: Counter[str]) -> str:
     "4 cells unknown: 'n/a' 3, '-' 1"
     """
     total = markers.total()
-    listed = ", ".join(f"{text!r} {n}" for text, n in markers.most_common(6))
-    more = ", \u2026" if len(markers) > 6 else ""
-    return f"{total} cell{'s' if total > 1 else ''} unknown: {listed}{more}"
+    listed = first_few([f"{text!r} {n}" for text, n in markers.most_common()], 6)
+    return f"{total} cell{'s' * (total > 1)} unknown: {listed}"
+
+
+def first_few(items: Sequence[str], most: int = 5) -> str:
+    """List the first few of many parts of a remark.
+
+    Parameters
+    ----------
+    items : sequence of str
+        The parts.
+    most : int, default 5
+        How many to list.
+
+    Returns
+    -------
+    str
+        The parts, and how many more there are.
+
+    Examples
+    --------
+    >>> first_few(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    shown = ", ".join(items[:most])
+    return shown if len(items) <= most else f"{shown} and {len(items) - most} more"
 
 
 def _text(cell: Any) -> str:
@@ -204,3 +290,46 @@ def as_number(cell: Any) -> float | None:
         return float(cell)
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+def cell_text(value: Any) -> str:
+    """Return a cell as a text: a label, a title or a name.
+
+    Parameters
+    ----------
+    value : object
+        A cell of any type.
+
+    Returns
+    -------
+    str
+        The text; empty for an unknown cell. Whole numbers have no decimals.
+
+    Examples
+    --------
+    >>> [cell_text(x) for x in (None, True, 2.0, 0.5, " word ", datetime(2021, 5, 3))]
+    ['', 'true', '2', '0.5', 'word', '2021-05-03']
+    """
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    if isinstance(value, datetime) and value.time() == time():
+        return value.date().isoformat()
+    return as_cell(value)
+
+
+def typed(value: Any) -> Any:
+    """Return a cell with the type that it has; unknown ones are empty texts.
+
+    Parameters
+    ----------
+    value : object
+        A value of a file or data frame.
+
+    Returns
+    -------
+    object
+        The cell.
+    """
+    if isinstance(value, str):
+        return normal(value).strip()
+    return "" if is_missing(value) else value

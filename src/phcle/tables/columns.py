@@ -7,34 +7,37 @@ count as unknown and are listed. `1.299` is read as the other cells are, and `N`
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from phcle.arrays import Floats
-from phcle.contexts.labels import index_of, is_missing, normal
+from phcle.contexts.labels import is_missing, normal
 from phcle.errors import ContextError
 from phcle.tables.cells import (
     CLEAR,
+    NEARLY_ALL,
     READ_AS,
     TICKS,
     TRUTH,
+    ReadColumn,
     UnknownMarkers,
     as_number,
+    first_few,
     truth_of,
     unknown_cells,
 )
-from phcle.tables.dates import read_dates
-from phcle.tables.numbers import NEARLY_ALL, read_numbers
+from phcle.tables.dates import SAMPLED, read_dates
+from phcle.tables.numbers import read_numbers
 
-ColumnKind = Literal["number", "truth", "date", "category", "identifier", "empty"]
+Known = dict[int, Any]
+"""The known cells of a column by row; texts without spaces around them."""
 
 COUNTED = re.compile(r"[<>~\u2248\u2264\u2265\u00b1+-]*\s?\d")
 """What cells begin with that a person may read as numbers, and no notation here has."""
@@ -42,9 +45,6 @@ COUNTED = re.compile(r"[<>~\u2248\u2264\u2265\u00b1+-]*\s?\d")
 FEWEST_ODD, RARE = 0.95, 0.02
 """Share of truth values from which other words are odd cells, if each of these is
 rarer than the second share; more frequent ones are a third value."""
-
-SAMPLED = 200
-"""Cells, evenly spaced, of which one must be a date for a column to hold dates."""
 
 LIST, SEVERAL = re.compile(r"\w\s*[|;]\s*\w"), 0.2
 """What lists of values in one cell look like, and the share of them that is told."""
@@ -80,43 +80,6 @@ MOST_CELLS = 50_000_000
 """Most cells (labels × values) that one text column may become: 400 MB of numbers."""
 
 
-@dataclass
-class ReadColumn:
-    """What the cells of a column mean.
-
-    Attributes
-    ----------
-    kind : {"number", "truth", "date", "category", "identifier", "empty"}
-        What they are.
-    numbers : list of float
-        The numbers, NaN for unknown cells; empty for a category.
-    words : list of str or None
-        The texts of a category, None for unknown cells; otherwise empty.
-    remarks : list of str
-        What was assumed, without the name of the column.
-    odd : dict
-        Why a cell is not what nearly all others are, by its row. It counts as unknown.
-    unit : str
-        The unit that was dropped from every cell.
-    doubt : str
-        Why the column can be read in two ways, so that it stays text.
-    ways : tuple of str
-        The options of `--read` between which the user can choose then.
-    examples : tuple of str
-        Two cells that became numbers, as "'1,5' as 1.5".
-    """
-
-    kind: ColumnKind
-    numbers: list[float] = field(default_factory=list)
-    words: list[str | None] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
-    odd: dict[int, str] = field(default_factory=dict)
-    unit: str = ""
-    doubt: str = ""
-    ways: tuple[str, ...] = ()
-    examples: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True)
 class ColumnSummary:
     """How a column was read, without its cells.
@@ -142,27 +105,12 @@ class ColumnSummary:
     doubt: str = ""
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """How a column is to be read, as the user or the fit says."""
-
-    how: str = ""
-    numeric: bool = False
-
-    @property
-    def is_free(self) -> bool:
-        return not (self.how or self.numeric)
-
-    def allows(self, *kinds: str) -> bool:
-        return not self.how or self.how in kinds
-
-
 def read_column(
     cells: Sequence[Any],
     markers: UnknownMarkers | None = None,
     *,
     title: str = "",
-    how: str = "",
+    how: str | None = None,
     numeric: bool = False,
 ) -> ReadColumn:
     """Read a column.
@@ -175,7 +123,7 @@ def read_column(
         Which texts mark unknown cells.
     title : str, default ""
         The title of the column.
-    how : str, default ""
+    how : str, optional
         One of `READ_AS`, if the user says what the column is.
     numeric : bool, default False
         The column is known to hold numbers, truth values or dates; other cells are
@@ -189,9 +137,9 @@ def read_column(
     Examples
     --------
     >>> read_column(["0", "N", "yes", "?"]).numbers
-    [0.0, 0.0, 1.0, nan]
+    {0: 0.0, 1: 0.0, 2: 1.0}
     >>> read_column(["red", "Red", "-", "blue", "red"]).words
-    ['red', 'red', None, 'blue', 'red']
+    {0: 'red', 1: 'red', 3: 'blue', 4: 'red'}
     >>> read_column(["02134", "90210"]).doubt
     "its numbers have leading zeros, such as '02134'"
     """
@@ -202,191 +150,109 @@ def read_column(
         if not markers.is_unknown(cell)
     }
     if not known:
-        return ReadColumn("empty", [math.nan] * len(cells))
-    asked = _Asked(how, numeric)
-    if how == "text":
-        return _read_category(cells, known)
-    for read in (_read_ticks, _read_truth, _read_dates, _read_numbers):
-        found = read(cells, known, asked)
-        if found is None:
-            continue
-        if asked.is_free and not found.doubt and read is _read_numbers:
+        return ReadColumn("empty")
+    found = None
+    how = how or ("numeric" if numeric else "")
+    if how in ("", "truth", "numeric"):
+        found = _read_ticks(cells, known, how) or _read_truth(known, how)
+    if found is None and how in ("", "date", "day-first", "month-first", "numeric"):
+        found = read_dates(known, how)
+    if found is None and how in ("", "number", "point", "comma", "numeric"):
+        found = _read_numbers(known, how)
+        if found is not None and not (found.doubt or how):
             found.doubt = _why_names(known, normal(title))
-            found.ways = ("number", "text")
-        if found.doubt and asked.is_free:
-            text = _read_category(cells, known)
-            is_name = found.doubt.startswith("its numbers")
-            if is_name and len(set(text.words)) == len(known) >= FEWEST_ALIKE:
-                text.kind = "identifier"
-            text.doubt, text.ways, text.remarks = found.doubt, found.ways, []
-            return text
+            found.ways = "number", "text"
+    if found is not None and (how or not found.doubt):
+        found.doubt = ""
         found.examples = _examples(found, known)
         return found
-    if how or numeric:
-        return _all_odd(cells, known, how)
-    return _read_category(cells, known)
+    if how not in ("", "text"):
+        odd = dict.fromkeys(known, f"is no {'number' if numeric else how}")
+        return ReadColumn("number", odd=odd)
+    text = _read_category(known)
+    if found is not None:
+        is_name = found.doubt.startswith("its numbers")
+        if is_name and len(set(text.words.values())) == len(known) >= FEWEST_ALIKE:
+            text.kind = "identifier"
+        text.doubt, text.ways, text.remarks = found.doubt, found.ways, []
+    return text
 
 
-def _examples(found: ReadColumn, known: dict[int, Any]) -> tuple[str, ...]:
+def _examples(found: ReadColumn, known: Known) -> tuple[str, ...]:
     """Two different texts and what they were read as."""
     shown: dict[str, str] = {}
-    for i, cell in known.items():
-        number = found.numbers[i]
-        if isinstance(cell, str) and not math.isnan(number) and len(shown) < 2:
+    for i, number in found.numbers.items():
+        cell = known.get(i)
+        if isinstance(cell, str) and len(shown) < 2:
             truth = "yes" if number else "no"
-            form = {"truth": truth, "date": f"{number:.2f}"}
+            form = {"truth": truth, "date": f"{number:.7g}"}
             shown.setdefault(cell, form.get(found.kind, f"{number:.12g}"))
     return tuple(f"{cell!r} as {number}" for cell, number in shown.items())
 
 
-def _all_odd(cells: Sequence[Any], known: dict[int, Any], how: str) -> ReadColumn:
-    """A column in which no cell is what the user, or the fit, says it is."""
-    odd = dict.fromkeys(known, f"is no {how or 'number'}")
-    return ReadColumn("number", [math.nan] * len(cells), odd=odd)
-
-
-def _read_ticks(
-    cells: Sequence[Any], known: dict[int, Any], asked: _Asked
-) -> ReadColumn | None:
+def _read_ticks(cells: Sequence[Any], known: Known, how: str) -> ReadColumn | None:
     """A list in which a mark stands for yes and an empty cell for no."""
     marks = {x.lower() if isinstance(x, str) else x for x in known.values()}
-    if not asked.allows("truth") or not marks <= set(TICKS):
+    if not marks <= set(TICKS):
         return None
-    numbers = [0.0 if is_missing(cell) else math.nan for cell in cells]
-    for i in known:
-        numbers[i] = 1.0
-    if 0.0 not in numbers and not asked.numeric:
+    numbers = {i: 0.0 for i, cell in enumerate(cells) if is_missing(cell)}
+    if not numbers and how != "numeric":
         return None
-    mark = next(iter(known.values()))
-    remarks = [f"{mark!r} read as yes and empty cells as no"]
-    return ReadColumn("truth", numbers, remarks=remarks)
+    remark = f"{next(iter(known.values()))!r} read as yes and empty cells as no"
+    return ReadColumn(
+        "truth", {**numbers, **dict.fromkeys(known, 1.0)}, remarks=[remark]
+    )
 
 
-def _read_truth(
-    cells: Sequence[Any], known: dict[int, Any], asked: _Asked
-) -> ReadColumn | None:
+def _read_truth(known: Known, how: str) -> ReadColumn | None:
     """Truth values in any spelling; 0 and 1 alone stay numbers."""
-    if not asked.allows("truth"):
-        return None
     step = len(known) // SAMPLED + 1
-    if not any(truth_of(x) is not None for x in islice(known.values(), 0, None, step)):
+    if all(truth_of(x) is None for x in islice(known.values(), 0, None, step)):
         return None
-    values = {i: truth_of(cell) for i, cell in known.items()}
-    others = Counter(str(known[i]) for i, value in values.items() if value is None)
-    if others and asked.is_free:
-        n, most = len(known), others.most_common(1)[0][1]
-        if others.total() > (1 - FEWEST_ODD) * n or most > max(1, RARE * n):
-            return None
+    found = ReadColumn("truth")
+    found.numbers = {i: x for i, y in known.items() if (x := truth_of(y)) is not None}
+    others = Counter(str(y) for i, y in known.items() if i not in found.numbers)
     texts = {x for x in known.values() if isinstance(x, str)}
     words = {x.lower() for x in texts if x.lower() in TRUTH}
-    if not words and not asked.how:
+    is_clear = words.intersection(CLEAR) or len(set(found.numbers.values())) == 2
+    n, n_odd = len(known), others.total()
+    are_rare = not others or others.most_common(1)[0][1] <= max(1, RARE * n)
+    if not how and (n_odd > (1 - FEWEST_ODD) * n or not are_rare):
         return None
-    both = {value for value in values.values() if value is not None}
-    is_clear = words.intersection(CLEAR) or len(both) == 2
-    if not is_clear and asked.is_free:
+    if how != "truth" and not (words and (is_clear or how)):
         return None
-    numbers = [
-        math.nan if (x := values.get(i)) is None else x for i in range(len(cells))
-    ]
-    found = ReadColumn("truth", numbers)
-    found.odd = {i: "is neither yes nor no" for i, x in values.items() if x is None}
+    odd = known.keys() - found.numbers.keys()
+    found.odd = dict.fromkeys(sorted(odd), "is neither yes nor no")
     if texts <= {"NO", "SI", "ON"} and texts != {"NO", "ON"}:
         found.doubt = f"{' and '.join(sorted(texts))} may be codes of countries"
-        found.ways = ("truth", "text")
+        found.ways = "truth", "text"
     return found
 
 
-def _read_dates(
-    cells: Sequence[Any], known: dict[int, Any], asked: _Asked
-) -> ReadColumn | None:
-    if not asked.allows("date", "day-first", "month-first"):
-        return None
-    # Whole numbers such as 20101231 are dates as well as texts of them.
-    plain = [str(x) if type(x) is int else x for x in known.values()]
-    if asked.is_free and read_dates(plain[:: len(plain) // SAMPLED + 1]) is None:
-        return None
-    order = asked.how if asked.how.endswith("first") else ""
-    found = read_dates(plain, order)
-    if found is None:
-        return None
-    rows = list(known)
-    odd = {rows[i]: text for i, text in found.odd.items()}
-    for i, row in enumerate(rows):
-        if found.values[i] is None and row not in odd:
-            number = as_number(known[row])
-            if number is not None and 1000 <= number <= 3000:  # a year without its day
-                found.values[i] = number
-            else:
-                odd[row] = "is no date"
-    if len(odd) > (1 - NEARLY_ALL) * len(known) and asked.is_free:
-        return None
-    numbers = [math.nan] * len(cells)
-    for row, value in zip(rows, found.values, strict=True):
-        numbers[row] = math.nan if value is None else value
-    shown = [i for i, x in enumerate(found.values) if x is not None][:2]
-    if not shown:
-        return None
-    listed = [f"{str(known[rows[i]])!r} as {found.values[i]:.2f}" for i in shown]
-    return ReadColumn(
-        "date",
-        numbers,
-        remarks=[f"dates read as years, such as {' and '.join(dict.fromkeys(listed))}"],
-        odd=odd,
-        doubt=found.doubt,
-        ways=_ways_of_date(found.doubt),
-    )
-
-
-def _ways_of_date(doubt: str) -> tuple[str, ...]:
-    if "month first" in doubt:
-        return "day-first", "month-first"
-    return ("date", "number") if "number" in doubt else ("date", "text")
-
-
-def _read_numbers(
-    cells: Sequence[Any], known: dict[int, Any], asked: _Asked
-) -> ReadColumn | None:
-    if not asked.allows("number", "point", "comma"):
-        return None
+def _read_numbers(known: Known, how: str) -> ReadColumn | None:
     texts = {i: cell for i, cell in known.items() if isinstance(cell, str)}
-    found = read_numbers(
-        list(texts.values()), {"point": ".", "comma": ","}.get(asked.how, "")
-    )
-    numbers: dict[int, float | None] = {
-        i: as_number(cell) for i, cell in known.items() if i not in texts
-    }
-    odd = {list(texts)[i]: text for i, text in found.odd.items()}
-    for i, number in zip(texts, found.values, strict=True):
-        numbers[i] = number
-        if number is None and asked.numeric:
-            numbers[i] = truth_of(texts[i])
-    for i in known:
-        if numbers[i] is None:
-            odd.setdefault(i, "is no number")
-    if len(odd) == len(known):
-        return None
-    n_numbers = sum(x is not None for x in numbers.values()) + len(found.odd)
-    if found.doubt and n_numbers < NEARLY_ALL * len(known):
+    found = read_numbers(texts, {"point": ".", "comma": ","}.get(how, ""))
+    for i, cell in known.items():
+        number = None
+        if i not in texts:
+            number = as_number(cell)
+        elif how == "numeric" and i not in found.numbers:
+            number = truth_of(cell)
+        if number is not None:
+            found.numbers[i] = number
+    n_like = len(found.numbers.keys() | found.odd.keys())
+    for i in known.keys() - found.numbers.keys():
+        found.odd.setdefault(i, "is no number")
+    if found.doubt and n_like < NEARLY_ALL * len(known):
         found.doubt = ""
-    is_mostly = len(known) - len(odd) >= NEARLY_ALL * len(known)
-    if not is_mostly and asked.is_free and not found.doubt:
+    is_mostly = len(found.numbers) >= NEARLY_ALL * len(known)
+    if not found.numbers or not (is_mostly or how or found.doubt):
         return None
-    values = [
-        math.nan if (x := numbers.get(i)) is None else x for i in range(len(cells))
-    ]
-    return ReadColumn(
-        "number",
-        values,
-        [],
-        found.remarks,
-        odd,
-        found.unit,
-        found.doubt,
-        ("point", "comma") if " or " in found.doubt else ("number", "text"),
-    )
+    found.numbers = dict(sorted(found.numbers.items()))
+    return found
 
 
-def _why_names(known: dict[int, Any], title: str) -> str:
+def _why_names(known: Known, title: str) -> str:
     """Why whole numbers name things; empty if they may be amounts."""
     plain = " ".join(re.split(r"[\W_]+", title.lower())).strip()
     if plain in VERSIONS:
@@ -419,20 +285,19 @@ def _why_names(known: dict[int, Any], title: str) -> str:
     return ""
 
 
-def _read_category(cells: Sequence[Any], known: dict[int, Any]) -> ReadColumn:
+def _read_category(known: Known) -> ReadColumn:
     """Texts; spellings that differ only in case or spaces are one value."""
     texts = {
-        i: str(cell) if not isinstance(cell, date) else cell.isoformat()
+        i: cell.isoformat() if isinstance(cell, date) else str(cell)
         for i, cell in known.items()
     }
+    keys = {text: " ".join(text.casefold().split()) for text in set(texts.values())}
     spellings: dict[str, Counter[str]] = defaultdict(Counter)
     for text in texts.values():
-        spellings[" ".join(text.casefold().split())][text] += 1
+        spellings[keys[text]][text] += 1
     usual = {key: own.most_common(1)[0][0] for key, own in spellings.items()}
-    words: list[str | None] = [None] * len(cells)
-    for i, text in texts.items():
-        words[i] = usual[" ".join(text.casefold().split())]
-    remarks = []
+    found = ReadColumn("category")
+    found.words = {i: usual[keys[text]] for i, text in texts.items()}
     joined = [
         f"{text!r} as {usual[key]!r}"
         for key, own in spellings.items()
@@ -440,25 +305,25 @@ def _read_category(cells: Sequence[Any], known: dict[int, Any]) -> ReadColumn:
         if text != usual[key]
     ]
     if joined:
-        more = f" and {len(joined) - 3} more" if len(joined) > 3 else ""
-        remarks.append(f"spellings joined: {', '.join(joined[:3])}{more}")
+        found.remarks.append(f"spellings joined: {first_few(joined, 3)}")
     n_numbers = sum(
-        as_number(x) is not None
-        and not (isinstance(x, str) and x.strip().lower() in TRUTH)
+        as_number(x) is not None and not (isinstance(x, str) and x.lower() in TRUTH)
         for x in known.values()
     )
     if 0 < n_numbers < len(known):
-        remarks.append(f"read as a category, though {n_numbers} cells are numbers")
+        found.remarks.append(
+            f"read as a category, though {n_numbers} cells are numbers"
+        )
     counted = [x for x in texts.values() if COUNTED.match(x)]
     if not n_numbers and len(counted) >= NEARLY_ALL * len(known):
-        remarks.append(f"read as text, such as {counted[0]!r}")
-    lists = [x for x in words if x is not None and LIST.search(x)]
+        found.remarks.append(f"read as text, such as {counted[0]!r}")
+    lists = [x for x in found.words.values() if LIST.search(x)]
     if len(lists) > SEVERAL * len(known):
-        remarks.append(
+        found.remarks.append(
             f"several values in a cell, such as {lists[0]!r}, read as one; --tags "
             "FILE:tag=COLUMN takes them apart"
         )
-    return ReadColumn("category", words=words, remarks=remarks)
+    return found
 
 
 class OddCell(NamedTuple):
@@ -515,34 +380,6 @@ class EncodedColumns(NamedTuple):
     odd: tuple[OddCell, ...]
 
 
-def read_columns(
-    cells: Mapping[str, Sequence[Any]],
-    markers: UnknownMarkers | None = None,
-    read_as: Mapping[str, str] | None = None,
-) -> dict[str, ReadColumn]:
-    """Read the columns of a table.
-
-    Parameters
-    ----------
-    cells : mapping
-        Cells of each column, by its title.
-    markers : UnknownMarkers, optional
-        Which texts mark unknown cells.
-    read_as : mapping from str to str, optional
-        Values of `READ_AS` by title, as the user gives them.
-
-    Returns
-    -------
-    dict
-        What the cells mean, by title.
-    """
-    asked = read_as or {}
-    return {
-        title: read_column(raw, markers, title=title, how=asked.get(title, ""))
-        for title, raw in cells.items()
-    }
-
-
 def encode_columns(
     labels: Sequence[str],
     cells: Mapping[str, Sequence[Any]],
@@ -572,6 +409,7 @@ def encode_columns(
         The columns.
     """
     markers = markers or UnknownMarkers()
+    n_rows = len(labels)
     names: list[str] = []
     titles: list[str] = []
     blocks: list[Floats] = []
@@ -579,37 +417,38 @@ def encode_columns(
     remarks: list[str] = []
     odd: list[OddCell] = []
     summaries: list[ColumnSummary] = []
+    units: dict[str, str] = {}
     unknown: Counter[str] = Counter()
-    read = read_columns(cells, markers, read_as)
-    for title, column in read.items():
-        unknown += markers.count(cells[title])
-        remarks += [f"{title!r}: {x}" for x in _said(title, column, cells[title])]
+    for title, raw in cells.items():
+        column = read_column(raw, markers, title=title, how=(read_as or {}).get(title))
+        unknown += markers.count(raw)
+        remarks += [f"{title!r}: {x}" for x in _said(title, column, raw)]
         odd += [
-            OddCell(labels[row], title, str(cells[title][row]).strip(), why)
+            OddCell(labels[row], title, str(raw[row]).strip(), why)
             for row, why in sorted(column.odd.items())
         ]
-        values = sorted({word for word in column.words if word is not None})
-        reason = _why_left_out(title, column, len(values))
+        if column.unit:
+            units[title] = column.unit
+        values = sorted(set(column.words.values()))
+        reason = _why_left_out(title, column, len(values), n_rows)
         summaries.append(_summary(title, column, reason))
         if reason is not None:
             left_out[title] = reason
-        elif column.kind != "category":
-            names.append(title)
-            titles.append(title)
-            blocks.append(np.array(column.numbers, dtype=np.float64)[:, None])
-        else:
-            names += [f"{title}={value}" for value in values]
-            titles += [title] * len(values)
-            blocks.append(_one_hot(column.words, values))
+            continue
+        is_text = column.kind == "category"
+        own = [f"{title}={value}" for value in values] if is_text else [title]
+        names += own
+        titles += [title] * len(own)
+        block = _one_hot(column, values, n_rows) if is_text else column.array(n_rows)
+        blocks.append(block.reshape(n_rows, len(own)))
     if unknown:
         remarks.insert(0, unknown_cells(unknown))
-    table = np.hstack(blocks) if blocks else np.empty((len(labels), 0))
     return EncodedColumns(
         tuple(names),
         tuple(titles),
-        table,
+        np.hstack(blocks) if blocks else np.empty((n_rows, 0)),
         left_out,
-        {title: column.unit for title, column in read.items() if column.unit},
+        units,
         tuple(summaries),
         tuple(remarks),
         tuple(odd),
@@ -620,12 +459,10 @@ def _summary(title: str, column: ReadColumn, reason: str | None) -> ColumnSummar
     """How a column was read; numbers that are all 0 or 1 are truth values."""
     if reason is not None:
         return ColumnSummary(title, f"left out: {reason}", 0, (), column.doubt)
-    known: set[object] = {x for x in column.numbers if not math.isnan(x)}
-    is_truth = column.kind == "number" and known <= {0, 1}
-    n_known = sum(x is not None for x in column.words)
-    n_known += sum(not math.isnan(x) for x in column.numbers)
+    is_truth = column.kind == "number" and set(column.numbers.values()) <= {0, 1}
     holds = "truth" if is_truth else column.kind
-    return ColumnSummary(title, holds, n_known, column.examples, column.doubt)
+    known = column.numbers or column.words
+    return ColumnSummary(title, holds, len(known), column.examples, column.doubt)
 
 
 def _said(title: str, column: ReadColumn, cells: Sequence[Any]) -> list[str]:
@@ -635,31 +472,33 @@ def _said(title: str, column: ReadColumn, cells: Sequence[Any]) -> list[str]:
         ways = " or ".join(f"--read {title}={way}" for way in column.ways)
         said.append(f"left as text, because {column.doubt}; {ways} decides")
     if column.odd:
-        row, why = next(iter(sorted(column.odd.items())))
+        row, why = min(column.odd.items())
         n = len(column.odd)
+        more = ", \u2026" * (n > 1)
         said.append(
-            f"{n} odd cell{'s' * (n > 1)} taken as unknown: {cells[row]!r} {why}"
-            + (", \u2026" if n > 1 else "")
+            f"{n} odd cell{'s' * (n > 1)} taken as unknown: {cells[row]!r} {why}{more}"
         )
     return said
 
 
-def _why_left_out(title: str, column: ReadColumn, n_values: int) -> str | None:
+def _why_left_out(
+    title: str, column: ReadColumn, n_values: int, n_rows: int
+) -> str | None:
     """Why a column tells nothing about its labels; None if it may."""
-    if _numbers_rows(title, column):
+    numbers = np.sort(column.array(n_rows))
+    is_index = title.strip().casefold() in ROW_NUMBERS and n_rows >= FEWEST_ROWS
+    if is_index and (np.diff(numbers) == 1).all():
         return "it numbers the rows"
     if column.kind == "identifier":
         return f"{column.doubt}; --read {title}=number takes them as numbers"
-    if n_values <= FEW_VALUES:
-        return None
-    n_known = sum(word is not None for word in column.words)
-    if n_values > n_known / 2:
+    n_known = len(column.words)
+    if FEW_VALUES < n_values > n_known / 2:
         return (
             f"{n_values} of its {n_known} known cells differ, so it holds identifiers "
             "or texts; give texts as --texts (from_texts)"
         )
-    n_cells = n_values * len(column.words)
-    if n_cells > MOST_CELLS:
+    n_cells = n_values * n_rows
+    if n_values > FEW_VALUES and n_cells > MOST_CELLS:
         return (
             f"its {n_values} values would take {n_cells:,} cells; give it as --tags "
             "(from_tags), which stores what is present alone"
@@ -667,22 +506,13 @@ def _why_left_out(title: str, column: ReadColumn, n_values: int) -> str | None:
     return None
 
 
-def _numbers_rows(title: str, column: ReadColumn) -> bool:
-    """Whether a column holds the numbers of the rows, such as 1, 2, 3 and so on."""
-    numbers = column.numbers
-    if title.strip().casefold() not in ROW_NUMBERS or len(numbers) < FEWEST_ROWS:
-        return False
-    return bool((np.diff(np.sort(numbers)) == 1).all())
-
-
-def _one_hot(words: Sequence[str | None], values: Sequence[str]) -> Floats:
+def _one_hot(column: ReadColumn, values: Sequence[str], n_rows: int) -> Floats:
     """One column per value: 1 where a word is the value, NaN where it is missing."""
-    position = index_of(values)
-    codes = np.array([-1 if word is None else position[word] for word in words])
-    block = np.zeros((len(words), len(values)))
-    known = codes >= 0
-    block[known, codes[known]] = 1.0
-    block[~known] = np.nan
+    position = {value: at for at, value in enumerate(values)}
+    rows = list(column.words)
+    block = np.full((n_rows, len(values)), np.nan)
+    block[rows] = 0.0
+    block[rows, [position[word] for word in column.words.values()]] = 1.0
     return block
 
 

@@ -9,10 +9,17 @@ from __future__ import annotations
 import calendar
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
 from typing import Any
+
+from phcle.tables.cells import NEARLY_ALL, ReadColumn, as_number
+
+Parts = Mapping[str, str]
+"""Parts of a date by name."""
+
+ENDINGS = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd", 31: "st"}
+"""What stands behind these days of a month, and `th` behind the others."""
 
 MONTHS = {
     name.lower(): number
@@ -49,23 +56,8 @@ TURN = 69
 """Two-digit years from this one on are in the 1900s, as in C and POSIX."""
 
 
-@dataclass
-class ReadDates:
-    """The dates of a column.
-
-    Attributes
-    ----------
-    values : list of float or None
-        The decimal year of each cell; None if the cell is no date.
-    odd : dict
-        Why a cell is no date like the others, by its position.
-    doubt : str
-        Why the dates can be read in two ways; empty if they cannot.
-    """
-
-    values: list[float | None]
-    odd: dict[int, str] = field(default_factory=dict)
-    doubt: str = ""
+SAMPLED = 200
+"""Cells, evenly spaced, of which one must be a date for a column to hold dates."""
 
 
 def decimal_year(moment: date) -> float:
@@ -117,71 +109,77 @@ def moment_of_year(value: float) -> datetime:
     return datetime(year, 1, 1) + timedelta(minutes=passed)
 
 
-def read_dates(cells: Sequence[Any], order: str = "") -> ReadDates | None:
-    """Read a column of dates; the known cells only.
+def read_dates(known: Mapping[int, Any], how: str = "") -> ReadColumn | None:
+    """Read a column of dates.
 
     Parameters
     ----------
-    cells : sequence
-        Texts without spaces around them, or dates.
-    order : {"", "day-first", "month-first"}, default ""
-        What 3/4/2021 means, if the user says it.
+    known : mapping
+        The known cells by row: texts without spaces around them, dates, and others.
+    how : {"", "date", "day-first", "month-first"}, default ""
+        Says that the column holds dates, and perhaps what 3/4/2021 means.
 
     Returns
     -------
-    ReadDates or None
+    ReadColumn or None
         The dates; None if no cell is one, or the cells are seasons such as 2012/13.
 
     Examples
     --------
-    >>> read_dates(["2021-01-01", "2020-07-02"]).values
-    [2021.0, 2020.5]
-    >>> read_dates(["25/12/2021", "01/02/2021"]).values[1] == decimal_year(
+    >>> read_dates({0: "2021-01-01", 1: "2020-07-02"}).numbers
+    {0: 2021.0, 1: 2020.5}
+    >>> read_dates({0: "25/12/2021", 1: "01/02/2021"}).numbers[1] == decimal_year(
     ...     date(2021, 2, 1)
     ... )
     True
-    >>> read_dates(["2009-10", "2010-11"]).doubt
+    >>> read_dates({0: "2009-10", 1: "2010-11"}).doubt
     "'2009-10' may be a season or a month"
     """
-    parts = [cell if isinstance(cell, date) else _parts(cell) for cell in cells]
-    if not any(parts):
+    # Whole numbers such as 20101231 are dates as well as texts of them.
+    cells = {i: str(x) if type(x) is int else x for i, x in known.items()}
+    sample = list(cells.values())[:: len(cells) // SAMPLED + 1]
+    if not how and not any(map(_parts, sample)):
         return None
-    found = ReadDates([None] * len(cells))
-    seasons = [own for cell in cells if (own := _season(cell)) is not None]
-    if seasons and all(is_next for is_next, _ in seasons):
-        if any(second > 12 for _, second in seasons):
+    texts = {cell: None for cell in cells.values() if isinstance(cell, str)}
+    forms = {text: _parts(text) for text in texts}  # most dates occur several times
+    parts: dict[int, Parts | date] = {}
+    for i, cell in cells.items():
+        own = forms[cell] if isinstance(cell, str) else _parts(cell)
+        if own is not None:
+            parts[i] = own
+    found = ReadColumn("date")
+    seasons = [x for text in texts if (x := _SEASON.fullmatch(text)) is not None]
+    if seasons and all(int(x[3]) == (int(x[2]) + 1) % 100 for x in seasons):
+        if any(int(x[3]) > 12 for x in seasons):
             return None
-        found.doubt = f"{next(filter(_season, cells))!r} may be a season or a month"
-    compact = {cell for cell in cells if isinstance(cell, str) and cell.isdecimal()}
+        found.doubt = f"{seasons[0][0]!r} may be a season or a month"
+        found.ways = "date", "text"
+    compact = {text for text in texts if text.isdecimal()}
     if len(compact) == 1:
         found.doubt = f"{compact.pop()!r} may be a date or a number"
-    day_first = _is_day_first(cells, parts, found, order)
-    for i, part in enumerate(parts):
-        if part is None or i in found.odd:
-            continue
+        found.ways = "date", "number"
+    day_first = _is_day_first(cells, parts, how, found)
+    for i, own in parts.items():
         try:
-            moment = part if isinstance(part, date) else _moment(part, day_first)
-            found.values[i] = decimal_year(moment)
+            if i not in found.odd:
+                found.numbers[i] = decimal_year(_moment(own, day_first))
         except ValueError:
             found.odd[i] = "is no such day"
+    for i in cells.keys() - parts.keys():
+        year = as_number(known[i])
+        if year is not None and 1000 <= year <= 3000:  # without its day
+            found.numbers[i] = year
+        else:
+            found.odd[i] = "is no date"
+    is_rare = len(found.odd) > (1 - NEARLY_ALL) * len(known)
+    if not found.numbers or (is_rare and not how):
+        return None
+    found.numbers = dict(sorted(found.numbers.items()))
+    shown = list(found.numbers)[:2]
+    listed = [f"{str(known[i])!r} as {found.numbers[i]:.7g}" for i in shown]
+    listed = list(dict.fromkeys(listed))
+    found.remarks = [f"dates read as years, such as {' and '.join(listed)}"]
     return found
-
-
-def _season(cell: Any) -> tuple[bool, int] | None:
-    """Whether the second part of 2009-10 is the year after the first, and this part."""
-    match = _SEASON.fullmatch(cell) if isinstance(cell, str) else None
-    if match is None:
-        return None
-    first, second = int(match[2]), int(match[3])
-    return second == (first + 1) % 100, second
-
-
-def _parts(cell: Any) -> dict[str, str] | None:
-    """The parts of a date in a text; None if it is no date."""
-    match = _match(cell) if isinstance(cell, str) else None
-    if match is None:
-        return None
-    return {name: part for name, part in match.groupdict().items() if part is not None}
 
 
 def _match(text: str) -> re.Match[str] | None:
@@ -193,8 +191,157 @@ def _match(text: str) -> re.Match[str] | None:
     return found
 
 
-def layout_of(text: str) -> tuple[str, dict[str, str]] | None:
-    """Tell how a date is written.
+def _parts(cell: Any) -> Parts | date | None:
+    """The parts of a date in a text; None if it is no date."""
+    if isinstance(cell, date):
+        return cell
+    match = _match(cell) if isinstance(cell, str) else None
+    if match is None:
+        return None
+    return {name: part for name, part in match.groupdict().items() if part is not None}
+
+
+def _day_first_votes(parts: Iterable[Parts]) -> Counter[bool]:
+    """How many dates such as 25/4/2021 say that the day comes first, or last."""
+    votes = Counter[bool]()
+    for own in parts:
+        if own.get("mark") == "." or int(own["first"]) > 12:
+            votes[True] += 1
+        elif int(own["second"]) > 12:
+            votes[False] += 1
+    return votes
+
+
+def _is_day_first(
+    cells: Mapping[int, Any],
+    parts: Mapping[int, Parts | date],
+    how: str,
+    found: ReadColumn,
+) -> bool:
+    """Whether 3/4/2021 is in April: another cell tells, such as 25/4/2021."""
+    open_ones = {
+        i: own
+        for i, own in parts.items()
+        if not isinstance(own, date) and "first" in own
+    }
+    is_said = how.endswith("first")
+    votes = _day_first_votes(open_ones.values())
+    day_first = how == "day-first" if is_said else votes[True] > votes[False]
+    if open_ones and not votes and not is_said:
+        first = cells[next(iter(open_ones))]
+        found.doubt = f"{first!r} may have the day or the month first"
+        found.ways = "day-first", "month-first"
+    for i, own in open_ones.items():
+        if int(own["second" if day_first else "first"]) > 12:
+            found.odd[i] = f"has not the {'day' if day_first else 'month'} first"
+    return day_first
+
+
+def _moment(parts: Parts | date, day_first: bool) -> date:
+    """A date from its parts; ValueError if there is no such day."""
+    if isinstance(parts, date):
+        return parts
+    if "first" in parts:
+        day, month = int(parts["first"]), int(parts["second"])
+        if not day_first:
+            day, month = month, day
+    else:
+        day = int(parts.get("day", 1))
+        name = parts.get("name", "").lower()
+        month = MONTHS[name] if name else int(parts["month"])
+    year = _whole_year(parts["short"]) if "short" in parts else int(parts["year"])
+    if "hour" in parts:
+        return datetime(year, month, day, int(parts["hour"]), int(parts["minute"]))
+    return date(year, month, day)
+
+
+def _whole_year(short: str) -> int:
+    return int(short) + (1900 if int(short) >= TURN else 2000)
+
+
+class DateSpelling:
+    """How a column writes dates, if all are written alike; otherwise like 2021-12-31.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        The dates of the column.
+
+    Examples
+    --------
+    >>> DateSpelling(["25/12/2021", "01/02/2021"]).text(2021.5)
+    '02/07/2021'
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        matches = [x for x in map(_match, texts) if x is not None]
+        self.layouts = set(map(_layout, matches))
+        self.parts: list[Parts] = [
+            {name: x for name, x in match.groupdict().items() if x} for match in matches
+        ]
+        numbers = ("day", "month", "first", "second")
+        self.is_padded = all(
+            len(own.get(x, "01")) > 1 for own in self.parts for x in numbers
+        )
+        self.day_first = {True}
+        if all("first" in own for own in self.parts):
+            self.day_first = set(_day_first_votes(self.parts))
+        self.names = [
+            (months, case)
+            for months in (calendar.month_name, calendar.month_abbr)
+            for case in (str.title, str.upper, str.lower)
+            if all(
+                own.get("name", "") in ["", *map(case, months)] for own in self.parts
+            )
+        ]
+
+    def text(self, value: float) -> str:
+        """Write a date.
+
+        Parameters
+        ----------
+        value : float
+            The year with decimals.
+
+        Returns
+        -------
+        str
+            The date.
+        """
+        moment = moment_of_year(value)
+        plain = moment.date().isoformat()
+        has_names = any("name" in own for own in self.parts)
+        is_certain = len(self.layouts) == len(self.day_first) == 1
+        if not is_certain or (has_names and len(self.names) != 1):
+            return plain
+        day, month = f"{moment.day:02d}", f"{moment.month:02d}"
+        if not self.is_padded:
+            day, month = str(moment.day), str(moment.month)
+        months, case = self.names[0]
+        short = f"{moment.year % 100:02d}"
+        (layout,) = self.layouts
+        if "{short}" in layout and _whole_year(short) != moment.year:
+            return plain
+        (day_first,) = self.day_first
+        return layout.format(
+            year=f"{moment.year:04d}",
+            short=short,
+            month=month,
+            day=day,
+            first=day if day_first else month,
+            second=month if day_first else day,
+            name=case(months[moment.month]),
+            ordinal="th"
+            if 11 <= moment.day <= 13
+            else ENDINGS.get(moment.day % 10, "th"),
+            hour=f"{moment.hour:02d}",
+            minute=f"{moment.minute:02d}",
+            seconds=f"{moment.second:02d}",
+        )
+
+
+def is_date(text: str) -> bool:
+    """Tell whether a text is a date.
 
     Parameters
     ----------
@@ -203,81 +350,22 @@ def layout_of(text: str) -> tuple[str, dict[str, str]] | None:
 
     Returns
     -------
-    (str, dict) or None
-        The text with the names of its parts in place of them, and the parts by name;
-        None if it is no date.
+    bool
+        Whether it is.
 
     Examples
     --------
-    >>> layout_of("25/12/2021")[0], layout_of("3rd May 2021")[0]
-    ('{first}/{second}/{year}', '{day}{ordinal} {name} {year}')
+    >>> is_date("3rd May 2021"), is_date("3 kg")
+    (True, False)
     """
-    match, parts = _match(text), _parts(text)
-    if match is None or parts is None:
-        return None
-    layout = text
-    for name in sorted(parts.keys() - {"mark"}, key=match.start, reverse=True):
+    return _match(text) is not None
+
+
+def _layout(match: re.Match[str]) -> str:
+    """A date with the names of its parts in place of them: {day}{ordinal} {name}."""
+    layout = match[0]
+    parts = {name for name, part in match.groupdict().items() if part} - {"mark"}
+    for name in sorted(parts, key=match.start, reverse=True):
         start, end = match.span(name)
         layout = f"{layout[:start]}{{{name}}}{layout[end:]}"
-    return layout, parts
-
-
-def day_first_vote(parts: Mapping[str, str]) -> bool | None:
-    """Tell whether the day comes first in a date such as 25/4/2021.
-
-    Parameters
-    ----------
-    parts : mapping
-        The parts of the date.
-
-    Returns
-    -------
-    bool or None
-        None if the date leaves it open, or has no such parts.
-    """
-    if "first" not in parts:
-        return None
-    if parts.get("mark") == "." or int(parts["first"]) > 12:
-        return True
-    return False if int(parts["second"]) > 12 else None
-
-
-def _is_day_first(
-    cells: Sequence[Any], parts: Sequence[Any], found: ReadDates, order: str
-) -> bool:
-    """Whether 3/4/2021 is in April: another cell tells, such as 25/4/2021."""
-    open_ones = {
-        i: own
-        for i, own in enumerate(parts)
-        if isinstance(own, dict) and "first" in own
-    }
-    votes = Counter(map(day_first_vote, open_ones.values()))
-    day_first = votes[True] > votes[False] if not order else order == "day-first"
-    if open_ones and not (votes[True] or votes[False] or order):
-        i = next(iter(open_ones))
-        found.doubt = f"{cells[i]!r} may have the day or the month first"
-    for i, own in open_ones.items():
-        if int(own["second" if day_first else "first"]) > 12:
-            found.odd[i] = f"has not the {'day' if day_first else 'month'} first"
-    return day_first
-
-
-def _moment(parts: dict[str, str], day_first: bool) -> date:
-    """A date from its parts; ValueError if there is no such day."""
-    if "first" in parts:
-        day, month = int(parts["first"]), int(parts["second"])
-        if not day_first:
-            day, month = month, day
-    else:
-        day = int(parts.get("day", 1))
-        month = (
-            MONTHS[parts["name"].lower()] if "name" in parts else int(parts["month"])
-        )
-    if "short" in parts:
-        short = int(parts["short"])
-        year = short + (1900 if short >= TURN else 2000)
-    else:
-        year = int(parts["year"])
-    if "hour" in parts:
-        return datetime(year, month, day, int(parts["hour"]), int(parts["minute"]))
-    return date(year, month, day)
+    return layout

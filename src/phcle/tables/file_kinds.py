@@ -44,6 +44,12 @@ ROLES = {
 }
 """Columns that each kind of table has."""
 
+NEWICK = (".nwk", ".newick", ".tree", ".tre")
+"""Endings of Newick trees."""
+
+BOOKS = (".xlsx", ".xlsm")
+"""Endings of workbooks."""
+
 SHEET = "sheet"
 """Sheet of a workbook, which is named like a column or behind a `#`."""
 
@@ -195,6 +201,27 @@ def split_columns(kind: str, text: str | Path) -> tuple[Path, dict[str, str]]:
 
 def _split_sheet(path: Path) -> tuple[Path, dict[str, str]]:
     book, mark, sheet = str(path).rpartition("#")
-    if mark and sheet and book.lower().endswith((".xlsx", ".xlsm")):
+    if mark and sheet and book.lower().endswith(BOOKS):
         return Path(book), {SHEET: sheet}
     return path, {}
+
+
+def is_newick(path: object) -> bool:
+    """Tell whether something is the path of a Newick tree, by its ending.
+
+    Parameters
+    ----------
+    path : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        Whether it is.
+
+    Examples
+    --------
+    >>> is_newick("mammals.nwk"), is_newick(Path("tree.csv")), is_newick([("a", "b")])
+    (True, False, False)
+    """
+    return isinstance(path, (str, Path)) and Path(path).suffix.lower() in NEWICK

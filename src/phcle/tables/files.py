@@ -1,54 +1,201 @@
 """Files into contexts: `phcle.read_contexts`, and the reading of `phcle fit`.
 
-A new kind of file needs a row in `FILE_KINDS`, a case in `read_table` and an
-argument of `read_contexts`.
+A new kind of file needs a row in `FILE_KINDS`, a case in `read_table` and an argument
+of `read_contexts`. Every file is hashed when it is read. A fit can therefore say what
+it was made from, even if the files are changed or removed before it ends.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from phcle.contexts import RelationalContext
 from phcle.contexts.alignment import match_contexts
-from phcle.contexts.base.context import Context
-from phcle.contexts.descriptive.data import DescriptiveContext
-from phcle.errors import ContextError
-from phcle.files.reading import is_file
+from phcle.contexts.protocol import Context
+from phcle.contexts.values import DescriptiveContext
+from phcle.errors import ContextError, FileError, FileFaults
+from phcle.files.reading import check_is_file, is_file, opened
 from phcle.optional_imports import is_installed
 from phcle.tables import rows as read
+from phcle.tables.cells import first_few
+from phcle.tables.columns import ColumnSummary
 from phcle.tables.file_kinds import (
     FILE_KINDS,
     THESAURI,
     ContextFile,
     Files,
+    is_newick,
     list_files,
     refuse_same_names,
 )
 from phcle.tables.matching import LabelMatch, warn_of_match
-from phcle.tables.newick import is_newick
-from phcle.tables.reader import Reading, Table, open_table
-from phcle.tables.sources import (
-    CollectedFaults,
-    FileSummary,
-    SourceFile,
+from phcle.tables.reader import (
+    Reading,
+    Table,
     errors_name,
-    recorded,
+    open_table,
 )
-
-if TYPE_CHECKING:
-    from phcle.tables.ontologies import Thesaurus
+from phcle.tables.text_tables import DELIMITERS
 
 LARGE_FILE = 200_000_000
 """Annotation tables of more bytes are counted by DuckDB, if it is installed, because
 they may not fit into memory."""
 
+COLUMNS = 12
+"""Columns whose reading the first lines of a fit tell; `phcle check` has all."""
+
 Synonyms = str | Path | Mapping[str, str]
 """A file of synonyms, or labels by synonym."""
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """What was read: one file as it was at that moment.
+
+    Attributes
+    ----------
+    kind : str
+        A key of `FILE_KINDS`, or "labels" or "names".
+    name : str
+        Name of the context; "labels" and "names" for these two files.
+    path : Path
+        The file.
+    sha256 : str
+        SHA-256 of its bytes, in hexadecimal digits.
+    size : int
+        Its size in bytes.
+    """
+
+    kind: str
+    name: str
+    path: Path
+    sha256: str
+    size: int
+
+    def to_dict(self) -> dict[str, str]:
+        """Return what an embedding stores about the file.
+
+        The folder is left out, because it may reveal more about a machine than its
+        owner wants.
+
+        Returns
+        -------
+        dict
+            Flag of the command line, context name, file name and hash.
+        """
+        return {
+            "flag": self.kind,
+            "name": self.name,
+            "file": self.path.name,
+            "sha256": self.sha256,
+        }
+
+
+@dataclass(frozen=True)
+class FileSummary:
+    """What was read from one file, and how.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    kind : str or None
+        What the file was read as, such as "hierarchy" or "attributes".
+    encoding : str or None
+        Encoding of a text file.
+    delimiter : str or None
+        What separates the cells of a table of text.
+    n_rows : int or None
+        Rows of a table, without its header; None if the file is no table.
+    columns : tuple of ColumnSummary
+        How each column was read.
+    remarks : tuple of str
+        What was guessed or changed, each as a short sentence without a full stop.
+    odd_cells : tuple of str
+        Cells that are not what nearly all others of their column are, with places.
+
+    Examples
+    --------
+    >>> remarks = ("2 identical rows dropped",)
+    >>> FileSummary(Path("looks.csv"), "attributes", "cp1252", ";", 9, {}, remarks).line
+    'looks.csv: attributes, 9 rows, cp1252, semicolons; 2 identical rows dropped'
+    """
+
+    path: Path
+    kind: str | None = None
+    encoding: str | None = None
+    delimiter: str | None = None
+    n_rows: int | None = None
+    columns: tuple[ColumnSummary, ...] = ()
+    remarks: tuple[str, ...] = ()
+    odd_cells: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, table: Table, kind: str) -> FileSummary:
+        """Say what was read from a table.
+
+        Parameters
+        ----------
+        table : Table
+            The table, of which all rows were read.
+        kind : str
+            What it was read as.
+
+        Returns
+        -------
+        FileSummary
+            The summary.
+        """
+        return cls(
+            Path(table.path),
+            kind,
+            None if table.form is None else table.form.encoding.name,
+            None if table.form is None else table.form.delimiter,
+            table.n_rows,
+            table.columns,
+            tuple(table.remarks),
+            tuple(table.odd_cells),
+        )
+
+    @property
+    def column_line(self) -> str:
+        """How the first columns were read, in one line.
+
+        Returns
+        -------
+        str
+            Each with two cells where text became a number, a date or a truth value;
+            empty for a file without such columns.
+        """
+        said = []
+        for column in self.columns:
+            examples = f" ({', '.join(column.examples)})" if column.examples else ""
+            said.append(f"{column.title}: {column.holds}{examples}")
+        return f"{self.path.name}: {first_few(said, COLUMNS)}" if said else ""
+
+    @property
+    def line(self) -> str:
+        """The summary in one line; UTF-8 and commas go without saying.
+
+        Returns
+        -------
+        str
+            File, kind, rows, encoding, delimiter and remarks.
+        """
+        parts = [str(self.kind)]
+        if self.n_rows is not None:
+            parts.append(f"{self.n_rows:,} row{'' if self.n_rows == 1 else 's'}")
+        if self.encoding not in (None, "utf-8"):
+            parts.append(str(self.encoding))
+        if self.delimiter not in (None, ","):
+            parts.append(DELIMITERS.get(self.delimiter or "", repr(self.delimiter)))
+        return "; ".join([f"{self.path.name}: {', '.join(parts)}", *self.remarks])
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,16 +374,22 @@ def read_contexts(
         "skos": skos,
         "owl": owl,
     }
+    reading = Reading(
+        encoding,
+        delimiter,
+        tuple(na),
+        keep_na,
+        dict(read_as or {}),
+        repeats,
+        hierarchy_kind=hierarchy_kind,
+        role=role,
+        language=language,
+    )
     found = collect_files(
         list_files({kind: files for kind, files in given.items() if files is not None}),
         labels=labels,
         names=names,
-        hierarchy_kind=hierarchy_kind,
-        role=role,
-        language=language,
-        reading=Reading(
-            encoding, delimiter, tuple(na), keep_na, dict(read_as or {}), repeats
-        ),
+        reading=reading,
         label_words=label_words,
         match=match,
         synonyms=synonyms,
@@ -246,34 +399,210 @@ def read_contexts(
     return found
 
 
-@dataclass(frozen=True)
+@dataclass
 class CollectedFiles:
     """What could be read of some files, and what could not.
 
     Attributes
     ----------
-    read : ReadContexts
-        The contexts, with labels that are spelled alike.
+    reading : Reading
+        How the user wants files to be read.
     titles : dict
         What reports call the file of each context, by the name of the context.
-    faults : CollectedFaults
-        What is wrong, by file.
+    contexts : list of contexts
+        The contexts, with labels that are spelled alike.
+    labels : tuple of str or None
+        The labels to embed.
+    names : dict
+        Readable names by label.
+    synonyms : mapping
+        Labels by other spellings of them.
+    match : LabelMatch or None
+        Which labels of the files were joined.
+    sources : list of SourceFile
+        The files that were read.
+    summaries : list of FileSummary
+        How they were read.
+    errors : dict
+        What is wrong, by file. The faults of a file do not stop the others.
     """
 
-    read: ReadContexts
-    titles: dict[str, str]
-    faults: CollectedFaults
+    reading: Reading = field(default_factory=Reading)
+    titles: dict[str, str] = field(default_factory=dict)
+    contexts: list[Context] = field(default_factory=list)
+    labels: tuple[str, ...] | None = None
+    names: dict[str, str] = field(default_factory=dict)
+    synonyms: Mapping[str, str] = field(default_factory=dict)
+    match: LabelMatch | None = None
+    sources: list[SourceFile] = field(default_factory=list)
+    summaries: list[FileSummary] = field(default_factory=list)
+    errors: dict[Path, ContextError | FileError] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._names_in_thesauri: dict[str, str] = {}
+
+    def take(
+        self, file: ContextFile, read: Callable[[ContextFile], FileSummary]
+    ) -> None:
+        """Read a file, record its hash, and keep its errors for later.
+
+        A file that changes while it is read is refused, so the hash is always that of
+        what was read.
+
+        Parameters
+        ----------
+        file : ContextFile
+            The file.
+        read : callable
+            Reads it, and says how it was read.
+        """
+        path = file.path
+        try:
+            with opened(path) as content:
+                before = path.stat()
+                digest = hashlib.file_digest(content, "sha256").hexdigest()
+            summary = read(file)
+            check_is_file(path)
+            after = path.stat()
+            size, time = before.st_size, before.st_mtime_ns
+            if (after.st_size, after.st_mtime_ns) != (size, time):
+                raise FileError(f"{path}: changed while it was read; try again.")
+            self.sources.append(SourceFile(file.kind, file.name, path, digest, size))
+            self.summaries.append(summary)
+        except (ContextError, FileError) as error:
+            self.errors[path] = error
+
+    def take_names(self, names: str | Path | ContextFile | None) -> None:
+        """Read readable names, if a file has any.
+
+        Parameters
+        ----------
+        names : path or ContextFile, optional
+            A table with the columns `label` and `name`.
+        """
+        if isinstance(names, (str, Path)):
+            names = ContextFile("names", Path(names), "names")
+        if names is not None:
+            self.take(names, self._read_names)
+
+    def take_synonyms(self, synonyms: Synonyms | None) -> None:
+        """Read labels by other spellings of them, unless they are known already.
+
+        Parameters
+        ----------
+        synonyms : path or mapping, optional
+            A table with the columns `label` and `synonym`, or what it would hold.
+        """
+        if isinstance(synonyms, (str, Path)):
+            file = ContextFile("synonyms", Path(synonyms), "synonyms")
+            self.take(file, self._read_synonyms)
+        elif synonyms:
+            self.synonyms = synonyms
+
+    def faults_of(self, path: Path) -> tuple[str, ...]:
+        """Return all that is wrong with a file.
+
+        Parameters
+        ----------
+        path : Path
+            The file.
+
+        Returns
+        -------
+        tuple of str
+            The faults, each with its line; empty if there is none.
+        """
+        error = self.errors.get(path)
+        return () if error is None else tuple(str(error).split("\n"))
 
     def whole(self) -> ReadContexts:
-        """Return what was read, or raise all faults together.
+        """Return what was read; raise one error as it is, and several as one.
 
         Returns
         -------
         ReadContexts
             The contexts, labels, names, sources, summaries and joined labels.
         """
-        self.faults.raise_all()
-        return self.read
+        if len(self.errors) == 1:
+            raise next(iter(self.errors.values()))
+        if self.errors:
+            faults = map(self.faults_of, self.errors)
+            raise FileFaults(list(chain.from_iterable(faults)))
+        lists_last = sorted(self.sources, key=lambda x: x.kind not in FILE_KINDS)
+        return ReadContexts(
+            tuple(self.contexts),
+            self.labels,
+            self.names,
+            tuple(lists_last),
+            tuple(self.summaries),
+            self.match,
+        )
+
+    def match_labels(self, mode: str) -> None:
+        """Spell the labels of all files alike.
+
+        Parameters
+        ----------
+        mode : {"safe", "exact"}
+            Whether labels that differ only in case, spaces or Unicode form are joined.
+        """
+        if self.contexts:
+            matched = match_contexts(
+                self.contexts,
+                labels=self.labels,
+                names=self.names,
+                mode=mode,
+                synonyms=self.synonyms,
+                titles=self.titles,
+            )
+            self.contexts, self.labels = list(matched.contexts), matched.labels
+            self.names, self.match = matched.names, matched.match
+            given = self._names_in_thesauri
+            for other, label in matched.match.spellings.items():
+                if other in given:
+                    given.setdefault(label, given[other])
+        self.names = {**self._names_in_thesauri, **self.names}
+
+    def _read_labels(self, file: ContextFile) -> FileSummary:
+        remarks: list[str] = []
+        self.labels = read.read_labels(file.path, self.reading, remarks)
+        n, said = len(self.labels), tuple(remarks)
+        return FileSummary(file.path, "labels", n_rows=n, remarks=said)
+
+    def _read_names(self, file: ContextFile) -> FileSummary:
+        table = open_table(file.path, self.reading, columns=file.columns)
+        self.names.update(read.read_cells(table, "names"))
+        return FileSummary.of(table, "names")
+
+    def _read_synonyms(self, file: ContextFile) -> FileSummary:
+        table = open_table(file.path, self.reading)
+        self.synonyms = read.read_synonyms(table)
+        return FileSummary.of(table, "synonyms")
+
+    def _read_context(self, file: ContextFile) -> FileSummary:
+        if file.kind not in THESAURI:
+            context, summary = read_file(file, self.reading)
+            self.contexts.append(context)
+            return summary
+        from phcle.tables.trees import read_thesaurus
+
+        thesaurus = read_thesaurus(file, self.reading.language)
+        kind, role = self.reading.hierarchy_kind, self.reading.role
+        own = thesaurus.contexts(kind=kind, role=role)
+        title = self.titles[file.name]
+        self.titles.update({context.name: title for context in own})
+        self.contexts += own
+        self._names_in_thesauri.update(thesaurus.names)
+        return FileSummary(file.path, file.kind)
+
+    def _read_vectors(self, file: ContextFile) -> FileSummary:
+        """Take the vectors of the labels that are known by now."""
+        known = self.labels or dict.fromkeys(
+            chain.from_iterable(x.labels for x in self.contexts)
+        )
+        wanted = {label: self.names.get(label, label) for label in known} or None
+        self.contexts.append(read.read_vectors(file.path, file.name, wanted=wanted))
+        return FileSummary(file.path, file.kind)
 
 
 def collect_files(
@@ -281,9 +610,6 @@ def collect_files(
     *,
     labels: str | Path | None = None,
     names: str | Path | ContextFile | None = None,
-    hierarchy_kind: str = "ancestors",
-    role: str = "auto",
-    language: str = "en",
     reading: Reading | None = None,
     label_words: bool = False,
     match: str = "safe",
@@ -299,14 +625,8 @@ def collect_files(
         The labels to embed, one per line.
     names : path or ContextFile, optional
         Readable names: columns `label` and `name`.
-    hierarchy_kind : str, default "ancestors"
-        How a taxonomy relates its labels.
-    role : str, default "auto"
-        What the fit makes of a taxonomy.
-    language : str, default "en"
-        Language of names and texts in vocabularies and ontologies.
     reading : Reading, optional
-        How the user wants tables to be read.
+        How the user wants files to be read.
     label_words : bool, default False
         Add the words of the labels' own names as a context, if nothing is wrong.
     match : {"safe", "exact"}, default "safe"
@@ -325,127 +645,24 @@ def collect_files(
             f"no file was given; give at least one of {', '.join(FILE_KINDS)}."
         )
     refuse_same_names(files)
-    if isinstance(names, (str, Path)):
-        names = ContextFile("names", Path(names), "names")
-    reader = _Reader(hierarchy_kind, role, language, reading)
-    reader.titles = _titles(files, labels, None if names is None else names.path)
+    named = names.path if isinstance(names, ContextFile) else names
+    found = CollectedFiles(reading or Reading(), _titles(files, labels, named))
     if labels is not None:
-        reader.read_labels(Path(labels))
-    if names is not None:
-        reader.read_names(names)
-    if isinstance(synonyms, (str, Path)):
-        synonyms = reader.read_synonyms(Path(synonyms))
+        found.take(ContextFile("labels", Path(labels), "labels"), found._read_labels)
+    found.take_names(names)
+    found.take_synonyms(synonyms)
     for file in files:
         if file.kind != "vectors":
-            reader.read_context(file)
-    reader.match_labels(match, synonyms)
+            found.take(file, found._read_context)
+    found.match_labels(match)
     # A file of word vectors is a whole dictionary: take the labels known by now.
     for file in files:
         if file.kind == "vectors":
-            reader.read_vectors(file)
-    if label_words and not reader.faults.errors:
-        own = label_words_of(reader.contexts, reader.labels, reader.names)
-        reader.contexts.append(own)
-    return CollectedFiles(reader.result(), reader.titles, reader.faults)
-
-
-@dataclass
-class _Reader:
-    """What was read so far. The faults of a file do not stop the others."""
-
-    hierarchy_kind: str
-    role: str
-    language: str
-    reading: Reading | None
-    titles: dict[str, str] = field(default_factory=dict)
-    contexts: list[Context] = field(default_factory=list)
-    labels: tuple[str, ...] | None = None
-    names: dict[str, str] = field(default_factory=dict)
-    names_in_thesauri: dict[str, str] = field(default_factory=dict)
-    match: LabelMatch | None = None
-    sources: list[SourceFile] = field(default_factory=list)
-    lists: list[SourceFile] = field(default_factory=list)
-    summaries: list[FileSummary] = field(default_factory=list)
-    faults: CollectedFaults = field(default_factory=CollectedFaults)
-
-    def read_labels(self, path: Path) -> None:
-        file = ContextFile("labels", path, "labels")
-        with self.faults.collected(file.path), recorded(file, self.lists):
-            remarks: list[str] = []
-            self.labels = read.read_labels(path, self.reading, remarks)
-            n, said = len(self.labels), tuple(remarks)
-            self.summaries.append(FileSummary(path, file.kind, n_rows=n, remarks=said))
-
-    def read_names(self, file: ContextFile) -> None:
-        with self.faults.collected(file.path), recorded(file, self.lists):
-            self.names, summary = read_readable_names(file, self.reading)
-            self.summaries.append(summary)
-
-    def read_synonyms(self, path: Path) -> dict[str, str]:
-        found: dict[str, str] = {}
-        file = ContextFile("synonyms", path, "synonyms")
-        with self.faults.collected(path), recorded(file, self.lists):
-            found, summary = read.read_synonyms(path, self.reading)
-            self.summaries.append(summary)
-        return found
-
-    def read_context(self, file: ContextFile) -> None:
-        with self.faults.collected(file.path), recorded(file, self.sources):
-            if file.kind in THESAURI:
-                thesaurus = read_thesaurus(file, self.language)
-                own = thesaurus.contexts(self.hierarchy_kind, self.role)
-                title = self.titles[file.name]
-                self.titles.update({context.name: title for context in own})
-                self.contexts += own
-                self.names_in_thesauri.update(thesaurus.names)
-                self.summaries.append(FileSummary(file.path, file.kind))
-                return
-            context, summary = read_and_summarise(
-                file,
-                hierarchy_kind=self.hierarchy_kind,
-                role=self.role,
-                reading=self.reading,
-            )
-            self.contexts.append(context)
-            self.summaries.append(summary)
-
-    def match_labels(self, mode: str, synonyms: Mapping[str, str] | None) -> None:
-        """Spell the labels of all files alike."""
-        if self.contexts:
-            matched = match_contexts(
-                self.contexts,
-                labels=self.labels,
-                names=self.names,
-                mode=mode,
-                synonyms=synonyms,
-                titles=self.titles,
-            )
-            self.contexts, self.labels = list(matched.contexts), matched.labels
-            self.names, self.match = matched.names, matched.match
-            given = self.names_in_thesauri
-            for other, label in matched.match.spellings.items():
-                if other in given:
-                    given.setdefault(label, given[other])
-        self.names = {**self.names_in_thesauri, **self.names}
-
-    def read_vectors(self, file: ContextFile) -> None:
-        known = self.labels or tuple(
-            dict.fromkeys(chain.from_iterable(x.labels for x in self.contexts))
-        )
-        wanted = {label: self.names.get(label, label) for label in known} or None
-        with self.faults.collected(file.path), recorded(file, self.sources):
-            self.contexts.append(read.read_vectors(file.path, file.name, wanted=wanted))
-            self.summaries.append(FileSummary(file.path, file.kind))
-
-    def result(self) -> ReadContexts:
-        return ReadContexts(
-            tuple(self.contexts),
-            self.labels,
-            self.names,
-            (*self.sources, *self.lists),
-            tuple(self.summaries),
-            self.match,
-        )
+            found.take(file, found._read_vectors)
+    if label_words and not found.errors:
+        own = label_words_of(found.contexts, found.labels, found.names)
+        found.contexts.append(own)
+    return found
 
 
 def _titles(
@@ -498,71 +715,14 @@ def label_words_of(
     return DescriptiveContext.from_label_names({x: names.get(x, x) for x in known})
 
 
-def read_readable_names(
-    file: ContextFile, reading: Reading | None = None
-) -> tuple[dict[str, str], FileSummary]:
-    """Read a file of readable names.
-
-    Parameters
-    ----------
-    file : ContextFile
-        The file.
-    reading : Reading, optional
-        How the user wants it to be read.
-
-    Returns
-    -------
-    names : dict
-        Name by label.
-    summary : FileSummary
-        What was read, and how.
-    """
-    table = open_table(file.path, reading, columns=file.columns)
-    return read.read_cells(table, "names"), FileSummary.of(table, "names")
-
-
-def read_thesaurus(file: ContextFile, language: str) -> Thesaurus:
-    """Read a SKOS vocabulary or OWL ontology.
-
-    Parameters
-    ----------
-    file : ContextFile
-        A file of a kind in `THESAURI`.
-    language : str
-        Language of names and texts.
-
-    Returns
-    -------
-    Thesaurus
-        Taxonomy, names and texts.
-    """
-    from phcle.tables.ontologies import from_owl, from_skos
-
-    from_file = from_skos if file.kind == "skos" else from_owl
-    return from_file(file.path, language=language, name=file.name)
-
-
-def read_and_summarise(
-    file: ContextFile,
-    *,
-    hierarchy_kind: str = "ancestors",
-    role: str = "auto",
-    min_count: int = 2,
-    reading: Reading | None = None,
-) -> tuple[Context, FileSummary]:
+def read_file(file: ContextFile, reading: Reading) -> tuple[Context, FileSummary]:
     """Read one file as a context, and say how it was read.
 
     Parameters
     ----------
     file : ContextFile
         A file of a kind that gives one context, so none of `THESAURI`.
-    hierarchy_kind : str, default "ancestors"
-        How a taxonomy relates its labels.
-    role : str, default "auto"
-        What the fit makes of a taxonomy.
-    min_count : int, default 2
-        Words in fewer texts are left out.
-    reading : Reading, optional
+    reading : Reading
         How the user wants it to be read.
 
     Returns
@@ -572,37 +732,24 @@ def read_and_summarise(
     summary : FileSummary
         What the file was taken to be, and what was guessed or changed.
     """
-    context: Context
     with errors_name(file.path):
         if file.kind == "vectors":
             summary = FileSummary(file.path, file.kind)
             return read.read_vectors(file.path, file.name), summary
-        if file.kind == "hierarchy" and is_newick(file.path):
-            context = RelationalContext.from_hierarchy(
-                file.path, name=file.name, kind=hierarchy_kind, role=role
+        if is_newick(file.path) and file.kind == "hierarchy":
+            tree = RelationalContext.from_hierarchy(
+                file.path,
+                name=file.name,
+                kind=reading.hierarchy_kind,
+                role=reading.role,
             )
-            return context, FileSummary(file.path, file.kind)
+            return tree, FileSummary(file.path, file.kind)
         table = open_table(file.path, reading, columns=file.columns)
-        context = read_table(
-            file.kind,
-            table,
-            file.name,
-            hierarchy_kind=hierarchy_kind,
-            role=role,
-            min_count=min_count,
-        )
+        context = read_table(file.kind, table, file.name)
         return context, FileSummary.of(table, file.kind)
 
 
-def read_table(
-    kind: str,
-    table: Table,
-    name: str,
-    *,
-    hierarchy_kind: str = "ancestors",
-    role: str = "auto",
-    min_count: int = 2,
-) -> Context:
+def read_table(kind: str, table: Table, name: str) -> Context:
     """Read a table as a context.
 
     Parameters
@@ -613,23 +760,18 @@ def read_table(
         The table of a file or of a data frame.
     name : str
         Name of the context.
-    hierarchy_kind : str, default "ancestors"
-        How a taxonomy relates its labels.
-    role : str, default "auto"
-        What the fit makes of a taxonomy.
-    min_count : int, default 2
-        Words in fewer texts are left out.
 
     Returns
     -------
     RelationalContext or DescriptiveContext
         The context.
     """
+    reading = table.reading
     match kind:
         case "hierarchy":
             pairs = read.read_hierarchy_edges(table)
             return RelationalContext.from_hierarchy(
-                pairs, name=name, kind=hierarchy_kind, role=role
+                pairs, name=name, kind=reading.hierarchy_kind, role=reading.role
             )
         case "edges":
             are_triples, rows = read.read_edges(table)
@@ -643,7 +785,7 @@ def read_table(
                 name=name,
                 item=table.header[at["item"]],
                 label=table.header[at["label"]],
-                delimiter=table.delimiter,
+                delimiter=None if table.form is None else table.form.delimiter,
             )
         case "annotations":
             pairs = read.read_annotations(table)
@@ -654,7 +796,9 @@ def read_table(
             return DescriptiveContext.from_tags(read.read_tags(table), name=name)
         case "texts":
             texts = read.read_cells(table, "texts")
-            return DescriptiveContext.from_texts(texts, name=name, min_count=min_count)
+            return DescriptiveContext.from_texts(
+                texts, name=name, min_count=reading.min_count
+            )
         case _:
             texts = read.read_cells(table, "texts")
             return DescriptiveContext.from_texts(texts, name=name, encoder="sentences")
@@ -670,5 +814,6 @@ def _counted_by_duckdb(table: Table) -> bool:
     if ".parquet" in table.path.suffixes:
         return True
     is_large = is_file(table.path) and table.path.stat().st_size > LARGE_FILE
-    is_plain = table.encoding == "utf-8" and not (table.skip or table.first)
-    return is_large and is_plain and is_installed("duckdb")
+    form = table.form
+    is_plain = form is not None and form.encoding.name == "utf-8" and not form.skip
+    return is_large and is_plain and not table.first and is_installed("duckdb")

@@ -1,18 +1,27 @@
-"""Data frames of pandas, Polars, PyArrow and others as tables, through narwhals."""
+"""Data frames of pandas, Polars, PyArrow and others as tables, through narwhals.
+
+Several rows for a label, of a frame or a file, become one: they are observations of it,
+or copies of one row.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Any
 
 from phcle.contexts.labels import as_label, is_missing
 from phcle.errors import ContextError, GuessWarning, did_you_mean, some
+from phcle.tables.cells import cell_text, first_few, typed
+from phcle.tables.columns import read_column
 from phcle.tables.kinds import NEEDED, Column
-from phcle.tables.reader import Reading, Table, cell_text, typed
-from phcle.tables.repeats import MergedRows, merge_repeats
+from phcle.tables.reader import Reading, Table
+
+LISTED = 10
+"""Cells that a remark lists; more are only counted."""
 
 INDEX = "index of the frame"
 """What the column is called that is made of an index."""
@@ -123,8 +132,32 @@ def _has_labels_in_index(
     return not is_numbered and not any(c.is_text and c.is_unique for c in found)
 
 
-def labelled_rows(table: Table) -> tuple[MergedRows, list[int]]:
+@dataclass
+class LabelledRows:
+    """A table with one row for each label.
+
+    Attributes
+    ----------
+    labels : list of str
+        The labels, at the place of their first row.
+    lines : list of int
+        Where the first row of each stands.
+    cells : dict
+        Cells of each further column, by its title.
+    """
+
+    labels: list[str]
+    lines: list[int]
+    cells: dict[str, list[Any]]
+
+
+def labelled_rows(table: Table) -> LabelledRows:
     """Read a table with a column of labels; several rows of a label become one.
+
+    Identical rows are dropped. A cell that is unknown in one row and known in another
+    is taken from the other. Of different numbers and dates the mean is taken, of
+    categories and truth values the most frequent one; two equally frequent ones are
+    unknown.
 
     Parameters
     ----------
@@ -133,12 +166,10 @@ def labelled_rows(table: Table) -> tuple[MergedRows, list[int]]:
 
     Returns
     -------
-    rows : MergedRows
-        Labels, and the cells of each further column.
-    lines : list of int
-        Where the first row of each label stands.
+    LabelledRows
+        Labels and cells.
     """
-    at = table.label_column()
+    at = table.columns_of("attributes")["label"]
     titles = [title for i, title in enumerate(table.header) if i != at]
     labels: list[str] = []
     lines: list[int] = []
@@ -153,24 +184,94 @@ def labelled_rows(table: Table) -> tuple[MergedRows, list[int]]:
         for title, cell in zip(titles, row[:at] + row[at + 1 :], strict=True):
             cells[title].append(cell)
     table.raise_faults()
+    groups: dict[str, list[int]] = defaultdict(list)
+    for i, label in enumerate(labels):
+        groups[label].append(i)
+    if len(groups) == len(labels):
+        return LabelledRows(labels, lines, cells)
+    _merge(table, groups, lines, cells)
+    first = [own[0] for own in groups.values()]
+    merged = {title: [own[i] for i in first] for title, own in cells.items()}
+    return LabelledRows(list(groups), [lines[i] for i in first], merged)
+
+
+def _merge(
+    table: Table,
+    groups: Mapping[str, Sequence[int]],
+    lines: Sequence[int],
+    cells: Mapping[str, list[Any]],
+) -> None:
+    """Put what all rows of a label say into its first row."""
     reading = table.reading
-    rows = merge_repeats(
-        labels,
-        cells,
-        [f"{table.counted} {line}" for line in lines],
-        how=reading.repeats,
-        markers=reading.markers,
-        read_as=reading.read_as,
-    )
-    if rows.different and reading.repeats == "refuse":
+    read = {
+        title: read_column(
+            own, reading.markers, title=title, how=reading.read_as.get(title)
+        )
+        for title, own in cells.items()
+    }
+    values: dict[str, Mapping[int, Any]] = {}
+    for title, column in read.items():
+        values[title] = column.numbers or column.words
+        if any("converted" in remark for remark in column.remarks):
+            # The most frequent unit may be another one after rows are joined.
+            cells[title][:] = map(column.numbers.get, range(len(lines)))
+    n_same = n_filled = 0
+    different: list[str] = []
+    ties: list[str] = []
+    for label, own in groups.items():
+        if len(own) == 1:
+            continue
+        is_same, is_different = True, False
+        for title, column in read.items():
+            known = {i: values[title][i] for i in own if i in values[title]}
+            firsts = {value: i for i, value in reversed(known.items())}
+            counts = Counter(known.values()).most_common(2)
+            is_same &= len(known) in (0, len(own)) and len(counts) < 2
+            at = firsts[counts[0][0]] if counts else own[0]
+            if len(counts) < 2 or reading.repeats == "first":
+                cells[title][own[0]] = cells[title][next(iter(known), at)]
+                continue
+            is_different = True
+            if column.kind in ("number", "date"):
+                cells[title][own[0]] = float(sum(known.values()) / len(known))
+            elif counts[0][1] > counts[1][1]:
+                cells[title][own[0]] = cells[title][at]
+            else:
+                if column.kind != "identifier":
+                    listed = " or ".join(
+                        f"{cells[title][i]} ({table.counted} {lines[i]})"
+                        for i in sorted(firsts.values())
+                    )
+                    ties.append(f"{title!r} of {label!r}: {listed}")
+                cells[title][own[0]] = ""
+        if is_different:
+            different.append(label)
+        elif is_same:
+            n_same += len(own) - 1
+        else:
+            n_filled += len(own) - 1
+    if different and reading.repeats == "refuse":
+        have = "has" if len(different) == 1 else "have"
         table.fault(
             None,
-            f"{some(rows.different)} have several rows; merge them, or say --repeats "
+            f"{some(different)} {have} several rows; merge them, or say --repeats "
             "mean or first.",
         )
         table.raise_faults()
-    table.remarks.extend(rows.remarks)
-    return rows, [lines[row] for row in rows.first]
+    table.count(n_same, "identical row{s} dropped")
+    table.count(n_filled, "row{s} merged with another of its label")
+    if different:
+        n = len(different)
+        whose, have = ("its", "label has") if n == 1 else ("their", "labels have")
+        table.remarks.append(
+            f"{n} {have} several rows: the mean of {whose} numbers and the most "
+            f"frequent of {whose} categories are taken (--repeats)"
+        )
+    if ties:
+        table.remarks.append(
+            f"{len(ties)} cell{'s' * (len(ties) > 1)} unknown, because different "
+            f"values are equally frequent: {first_few(ties, LISTED)}"
+        )
 
 
 def say_remarks(table: Table, *, stacklevel: int) -> None:
@@ -216,11 +317,10 @@ def rows_of(table: Any, kind: str, where: str) -> Iterable[Any]:
     if found is None:
         return table  # type: ignore[no-any-return]
     found.given_columns = {}
-    levels = found.levels() if kind == "hierarchy" else None
-    at = levels or list(found.columns_of(kind).values())
+    at = found.columns_of(kind)
     say_remarks(found, stacklevel=5)
-    rows = ([cells[i] for i in at] for _, cells in found.rows())
-    return rows if levels is None else lineage_edges(rows)
+    rows = ([cells[i] for i in at.values()] for _, cells in found.rows())
+    return lineage_edges(rows) if kind == "hierarchy" and "child" not in at else rows
 
 
 def as_row(

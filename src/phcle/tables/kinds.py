@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain, pairwise, repeat
@@ -19,7 +20,9 @@ from typing import Any
 from phcle.contexts.labels import is_missing, normal
 from phcle.errors import ContextError, OptionError, did_you_mean, some
 from phcle.tables.cells import as_number
+from phcle.tables.dates import is_date
 from phcle.tables.file_kinds import LEVELS, ROLES
+from phcle.tables.numbers import parse_number
 
 NEEDED = {
     kind: ROLES[kind][:2]
@@ -61,61 +64,50 @@ FEWEST_DIMENSIONS = 10
 """Vectors of another model have at least this many numbers. Shorter rows are tables."""
 
 
-def _listed(titles: str) -> tuple[str, ...]:
-    return tuple(titles.split(", "))
+def _listed(titles: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    return {role: tuple(own.split(", ")) for role, own in titles.items()}
 
 
-TITLES = {
-    "child": _listed("child, children, narrower, subcategory, subclass, hyponym"),
-    "parent": _listed("parent, parents, broader, supercategory, superclass, hypernym"),
-    "source": _listed("source, from, src, node1, subject, head, start"),
-    "target": _listed("target, to, dst, dest, destination, node2, object, tail"),
-    "relation": _listed("relation, predicate, rel, edge type, relation type"),
-    "weight": _listed("weight, weights, count, strength, n"),
-    "item": _listed(
-        "item, items, image, photo, document, doc, basket, order, transaction, "
-        "invoice, session"
-    ),
-    "label": _listed(
-        "label, labels, name, id, title, category, class, term, concept, key, entity"
-    ),
-    "tag": _listed("tag, tags, keyword, keywords"),
-    "text": _listed(
-        "text, texts, description, descriptions, definition, gloss, abstract, summary"
-    ),
-    "name": _listed("name, names, title, readable name, display name"),
-    "synonym": _listed("synonym, synonyms"),
-}
+TITLES = _listed(
+    {
+        "child": "child, children, narrower, subcategory, subclass, hyponym",
+        "parent": "parent, parents, broader, supercategory, superclass, hypernym",
+        "source": "source, from, src, node1, subject, head, start",
+        "target": "target, to, dst, dest, destination, node2, object, tail",
+        "relation": "relation, predicate, rel, edge type, relation type",
+        "weight": "weight, weights, count, strength, n",
+        "item": "item, items, image, photo, document, doc, basket, order, "
+        "transaction, invoice, session",
+        "label": "label, labels, name, id, title, category, class, term, concept, "
+        "key, entity",
+        "tag": "tag, tags, keyword, keywords",
+        "text": "text, texts, description, descriptions, definition, gloss, abstract, "
+        "summary",
+        "name": "name, names, title, readable name, display name",
+        "synonym": "synonym, synonyms",
+    }
+)
 """Titles of a column by its role. They are enough to take it for that."""
 
-HINTS = {
-    "parent": _listed(
-        "super, sector, group, family, genus, order, branch, area, department, "
-        "division, category, class, type, kind, genre, field"
-    ),
-    "source": _listed("a, one, left"),
-    "target": _listed("end, b, other, right"),
-    "item": _listed(
-        "picture, file, user, customer, cart, playlist, recipe, patient, "
-        "person, sample, page, receipt"
-    ),
-    "label": _listed(
-        "names, ids, code, node, word, wnid, item, product, job, species, "
-        "language, animal, object, thing"
-    ),
-    "tag": _listed(
-        "feature, property, topic, skill, trait, ingredient, theme, attribute"
-    ),
-    "text": _listed("comment, sentence, about, note, notes"),
-}
+HINTS = _listed(
+    {
+        "parent": "super, sector, group, family, genus, order, branch, area, "
+        "department, division, category, class, type, kind, genre, field",
+        "source": "a, one, left",
+        "target": "end, b, other, right",
+        "item": "picture, file, user, customer, cart, playlist, recipe, patient, "
+        "person, sample, page, receipt",
+        "label": "names, ids, code, node, word, wnid, item, product, job, species, "
+        "language, animal, object, thing",
+        "tag": "feature, property, topic, skill, trait, ingredient, theme, attribute",
+        "text": "comment, sentence, about, note, notes",
+    }
+)
 """Titles that point to a role, if the cells say the same."""
 
 WORDS = {role: (*own, *HINTS.get(role, ())) for role, own in TITLES.items()}
-"""Words in titles that point to a role; the cells must say the same."""
-
-LABEL_TITLES = (*TITLES["label"], *HINTS["label"])
-"""Words that often stand above a column of labels, also as in `job title`, `item_id`
-and `Product name`."""
+"""Words in titles that point to a role; the cells must say the same. Those of labels
+often stand above them also as in `job title`, `item_id` and `Product name`."""
 
 _ENDING = re.compile(r"(?<=\w) ?(id|name|label|category|class|term)$")
 
@@ -203,6 +195,17 @@ class Column:
     def is_number(self) -> bool:
         """Whether the cells are numbers or truth values."""
         return self._share(lambda x: as_number(x) is not None)
+
+    @cached_property
+    def is_value(self) -> bool:
+        """Whether the cells are numbers in any notation, truth values or dates."""
+        return self._share(
+            lambda x: (
+                as_number(x) is not None
+                or isinstance(x, date)
+                or (isinstance(x, str) and (parse_number(x) is not None or is_date(x)))
+            )
+        )
 
     @cached_property
     def is_whole(self) -> bool:
@@ -310,74 +313,41 @@ class Guess:
         return any(plain_title(x) != role for role, x in self.columns.items())
 
 
-def find_label(
-    columns: Sequence[Column], where: str, remedy: str = "labels={!r}."
-) -> str:
-    """Find the column of labels in a table of attributes.
+def _find_label(columns: Sequence[Column], where: str, file: str = "") -> str:
+    """Title of the column of labels in a table of attributes.
 
     A column called `label` is taken first. Next comes the first column, if it holds
     different texts or has a title for labels, then any other column with such a title,
     and then the only column of different texts. At last the first column is taken, if
     it holds texts that repeat, or different whole numbers.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-        All columns of the table.
-    where : str
-        What the table is, for messages.
-    remedy : str, default "labels={!r}."
-        How the user names the column.
-
-    Returns
-    -------
-    str
-        Title of the column. A table that leaves it open is refused.
-
-    Examples
-    --------
-    >>> price = Column("price", [3.5, 3.5, 1.0])
-    >>> find_label([price, Column("what", ["tea", "cocoa", "milk"])], "frame")
-    'what'
     """
     distinct = _without_repeated_rows(columns)
-    able = [
-        c
-        for c in distinct
-        if c.is_unique and (c.is_text or (c.is_whole and c.is_called(LABEL_TITLES)))
-    ]
-    titled = [c for c in able if c.is_called(LABEL_TITLES)]
-    texts = [c for c in able if c.is_text]
+    unique = [c for c in distinct if c.is_unique]
+    texts = [c for c in unique if c.is_text]
+    numbers = [c for c in unique if c.is_whole and c.is_called(WORDS["label"])]
     exact = [c for c in distinct if plain_title(c.title) == "label"]
-    for found in (exact, [c for c in able if c is distinct[0]], titled[:1]):
-        if found:
-            return found[0].title
-    if len(texts) == 1:
-        return texts[0].title
+    able = [c for c in distinct if c in texts or c in numbers]
+    first = [c for c in able if c is distinct[0]]
+    titled = [c for c in able if c.is_called(WORDS["label"])]
+    found = [*exact, *first, *titled, *(texts if len(texts) == 1 else [])]
+    if found:
+        return found[0].title
+    own = distinct[0]
+    if not texts and (own.is_text or (own.is_whole and own.is_unique)):
+        return own.title  # several rows for a label, or numbers that name things
+    why = "no column can be the labels, because all repeat or hold numbers"
     if texts:
-        raise ContextError(
-            f"{where}: the labels may be in {some(c.title for c in texts)}; name the "
-            f"column: {remedy.format(texts[0].title)}"
-        )
-    first = distinct[0]
-    if first.is_text or (first.is_whole and first.is_unique):
-        return first.title  # several rows for a label, or numbers that name things
-    raise ContextError(
-        f"{where}: no column can be the labels, because all repeat or hold numbers; "
-        f"name the column: {remedy.format(first.title)}"
-    )
+        own, why = texts[0], f"the labels may be in {some(c.title for c in texts)}"
+    way = f"--attributes {file}:label={own.title}" if file else f"labels={own.title!r}."
+    raise ContextError(f"{where}: {why}; name the column: {way}")
 
 
 def _without_repeated_rows(columns: Sequence[Column]) -> list[Column]:
     """The columns without rows that equal an earlier one in every cell."""
-    first: dict[tuple[Any, ...], int] = {}
     rows = zip(*(c.cells for c in columns), strict=True)
-    n_rows = 0
-    for n_rows, row in enumerate(rows, 1):
-        first.setdefault(tuple(map(_comparable, row)), n_rows - 1)
-    if len(first) == n_rows:
-        return list(columns)
-    return [Column(c.title, [c.cells[i] for i in first.values()]) for c in columns]
+    distinct = {tuple(map(_comparable, row)): row for row in rows}
+    cells = zip(*distinct.values(), strict=True) if distinct else repeat(())
+    return [Column(c.title, own) for c, own in zip(columns, cells, strict=False)]
 
 
 def _comparable(cell: Any) -> Any:
@@ -412,6 +382,8 @@ def find_columns(
     -------
     Guess
         The columns; `why` is empty if they were given or found by their usual names.
+        Of a lineage, such as species, genus and family, those of its levels, from the
+        labels up.
 
     Examples
     --------
@@ -419,9 +391,19 @@ def find_columns(
     >>> find_columns("hierarchy", jobs, "jobs").columns
     {'child': 'job', 'parent': 'sector'}
     """
+    given = given or {}
+    if kind == "attributes" and not given:
+        title = _find_label(sample.columns, where, file)
+        is_usual = plain_title(title) == "label" or (file and title == sample.header[0])
+        why = "" if is_usual else f"labels are in column {title!r}"
+        return Guess(kind, {"label": title}, why)
+    levels = _find_levels(sample, where, given) if kind == "hierarchy" else None
+    if levels is not None:
+        why = "" if given else f"taken as a lineage: {' → '.join(levels)}"
+        return Guess(kind, {f"level {n}": x for n, x in enumerate(levels)}, why)
     roles = ROLES[kind]
-    needed = TRIPLE if "relation" in (given or {}) else NEEDED.get(kind, roles)
-    found = _given(kind, sample, where, given or {})
+    needed = TRIPLE if "relation" in given else NEEDED.get(kind, roles)
+    found = _given(kind, sample, where, given)
     plain = {plain_title(title): title for title in reversed(sample.header)}
     found.update((x, plain[x]) for x in roles if x in plain and x not in found)
     sure = set(found)
@@ -431,7 +413,7 @@ def find_columns(
         if role not in found and len(alike) == 1:
             found[role] = alike[0]
     own = plain_title(found.get("parent", "")).removeprefix("parent").strip()
-    if "child" not in found and own in plain and own != plain_title(found["parent"]):
+    if "child" not in found and own and plain.get(own) not in (None, *found.values()):
         found["child"] = plain[own]  # parent_id stands beside id
     if any(role not in found for role in needed):
         _by_cells(kind, sample, needed, found)
@@ -440,28 +422,32 @@ def find_columns(
         raise ContextError(_not_found(kind, sample.header, missing, where, file))
     order = (*TRIPLE, "weight") if "relation" in found else roles
     found = {role: found[role] for role in order if role in found}
-    return Guess(kind, found, "its titles are others" if set(found) - sure else "")
+    named = ", ".join(f"{role} is {title!r}" for role, title in found.items())
+    return Guess(kind, found, named if set(found) - sure else "")
 
 
 def _given(
     kind: str, sample: TableSample, where: str, given: Mapping[str, str]
 ) -> dict[str, str]:
     """The columns that the user names."""
-    plain = {plain_title(title): title for title in reversed(sample.header)}
-    found = {}
-    for role, title in given.items():
+    for role in given:
         if role not in ROLES[kind]:
             raise OptionError(
                 f"{where}: columns of --{kind} are {', '.join(ROLES[kind])}. "
                 f"Got {role!r} instead.{did_you_mean(role, ROLES[kind])}"
             )
-        known = title if title in sample.header else plain.get(plain_title(title))
-        if known is None:
-            raise ContextError(
-                f"{where}: has no column {title!r}. Its header has "
-                f"{some(sample.header)}.{did_you_mean(title, sample.header)}"
-            )
-        found[role] = known
+    return {x: _title_in(sample.header, title, where) for x, title in given.items()}
+
+
+def _title_in(header: Sequence[str], title: str, where: str) -> str:
+    """The title that a user means; others are refused."""
+    plain = {plain_title(known): known for known in reversed(header)}
+    found = title if title in header else plain.get(plain_title(title))
+    if found is None:
+        raise ContextError(
+            f"{where}: has no column {title!r}. Its header has "
+            f"{some(header)}.{did_you_mean(title, header)}"
+        )
     return found
 
 
@@ -492,9 +478,9 @@ def _by_cells(
 def _child_and_parent(sample: TableSample) -> dict[str, str]:
     """Which of two columns holds children: the one whose values hardly repeat."""
     pairs = {tuple(map(str, cells)) for cells in sample.rows}
-    shares = [len({pair[i] for pair in pairs}) / max(len(pairs), 1) for i in (0, 1)]
+    shares = [len(set(own)) / len(pairs) for own in zip(*pairs, strict=True)]
     for child, parent in ((0, 1), (1, 0)):
-        if shares[child] >= NEARLY_ALL and shares[parent] <= CLEARLY_FEWER:
+        if pairs and shares[child] >= NEARLY_ALL and shares[parent] <= CLEARLY_FEWER:
             return {"child": sample.header[child], "parent": sample.header[parent]}
     return {}
 
@@ -518,35 +504,13 @@ def _not_found(
     )
 
 
-def find_levels(
-    sample: TableSample, where: str, given: Mapping[str, str] | None = None
+def _find_levels(
+    sample: TableSample, where: str, given: Mapping[str, str]
 ) -> list[str] | None:
-    """Find the columns of a lineage, such as species, genus and family.
-
-    Parameters
-    ----------
-    sample : TableSample
-        The beginning of the table.
-    where : str
-        What the table is, for messages.
-    given : mapping from str to str, optional
-        Titles by role, as the user names them.
-
-    Returns
-    -------
-    list of str or None
-        Titles from the labels up; None if the table is no lineage.
-    """
-    levels = (given or {}).get(LEVELS)
-    if levels is not None:
-        titles = [x.strip() for x in levels.split("/")]
-        for title in titles:
-            if title not in sample.header:
-                raise ContextError(
-                    f"{where}: has no column {title!r}. Its header has "
-                    f"{some(sample.header)}.{did_you_mean(title, sample.header)}"
-                )
-        return titles
+    """Titles of a lineage from the labels up; None if the table is none."""
+    if LEVELS in given:
+        titles = given[LEVELS].split("/")
+        return [_title_in(sample.header, title.strip(), where) for title in titles]
     if given or "parent" in map(plain_title, sample.header):
         return None
     return _find_lineage(sample.columns)
@@ -679,13 +643,11 @@ def guess_kinds(tables: Mapping[str, TableSample]) -> dict[str, Guess]:
 
 def _labels_of(table: TableSample, guess: Guess) -> Set[str]:
     """The labels of a table whose kind is certain."""
-    roles = {
-        "hierarchy": ("child", "parent"),
-        "edges": ("source", "target"),
-        "annotations": ("label",),
-    }.get(guess.kind or "", ("label",))
+    roles = (*NEEDED.get(guess.kind or "", ()), "label")
+    if guess.kind in ("tags", "annotations", "texts", "names"):
+        roles = ("label",)
     titles = {guess.columns[role] for role in roles if role in guess.columns}
-    titles |= set(guess.columns.get("levels", "").split("/")[:1])
+    titles |= set(guess.columns.get(LEVELS, "").split("/")[:1])
     columns = [c for c in table.columns if c.title in titles]
     return frozenset().union(*(c.distinct for c in columns))
 
@@ -740,7 +702,7 @@ def _by_lineage(columns: Sequence[Column]) -> Guess | None:
     if levels is None:
         return None
     why = f"it is nested: {' → '.join(levels)}"
-    return Guess("hierarchy", {"levels": "/".join(levels)}, why)
+    return Guess("hierarchy", {LEVELS: "/".join(levels)}, why)
 
 
 def _find_lineage(columns: Sequence[Column]) -> list[str] | None:
@@ -780,34 +742,31 @@ def _together(one: Column, other: Column) -> dict[object, set[object]]:
 
 def _of_two(a: Column, b: Column, known: Set[str]) -> Guess:
     """A table of two columns."""
-    if b.is_number and not (a.is_number and a.repeats):
+    if b.is_value and not (a.is_number and a.repeats):
         if a.repeats:
             why = f"the values of {a.title!r} repeat"
             return _open("attributes", "annotations", why=why)
-        why = f"{a.title!r} are the labels and {b.title!r} is a number"
+        why = f"{a.title!r} are the labels and {b.title!r} holds values"
         return Guess("attributes", {"label": a.title}, why)
     if _overlap(a.distinct, b.distinct):
         return _related(a, b)
     if _is_nearly_unique(a):
         return _one_row_per_label(a, b)
     if _is_nearly_unique(b) and _is_nested(b, a):
-        return _pair("hierarchy", b, a, f"every {b.title!r} has one {a.title!r}")
+        return _pair("hierarchy", b, a, "every {0} has one {1}")
     return _many_to_many(a, b, known)
 
 
 def _one_row_per_label(a: Column, b: Column) -> Guess:
     """Two columns, with each value of the first once."""
     if b.is_called(WORDS["text"]) or (b.words_per_cell >= LONG_TEXT and not b.repeats):
-        why = f"{b.title!r} holds a text about each {a.title!r}"
-        return _pair("texts", a, b, why)
+        return _pair("texts", a, b, "{1} holds a text about each {0}")
     if b.is_called(WORDS["tag"]):
-        why = f"{b.title!r} holds a tag of each {a.title!r}"
-        return _pair("tags", a, b, why)
+        return _pair("tags", a, b, "{1} holds a tag of each {0}")
     if b.is_called(WORDS["parent"]):
-        return _pair("hierarchy", a, b, f"every {a.title!r} has one {b.title!r}")
+        return _pair("hierarchy", a, b, "every {0} has one {1}")
     if not b.repeats and b.is_unique:
-        why = f"{b.title!r} has a name for each {a.title!r}"
-        return _pair("names", a, b, why)
+        return _pair("names", a, b, "{1} has a name for each {0}")
     why = f"{a.title!r} are the labels and {b.title!r} is a category"
     return Guess("attributes", {"label": a.title}, why)
 
@@ -816,10 +775,8 @@ def _related(a: Column, b: Column) -> Guess:
     """Two columns with the same labels."""
     for child, parent in ((a, b), (b, a)):
         if _is_tree(child, parent):
-            why = f"values of {parent.title!r} occur in {child.title!r} too"
-            return _pair("hierarchy", child, parent, why)
-    why = f"{a.title!r} and {b.title!r} hold the same labels"
-    return _pair("edges", a, b, why)
+            return _pair("hierarchy", child, parent, "values of {1} occur in {0} too")
+    return _pair("edges", a, b, "{0} and {1} hold the same labels")
 
 
 def _is_tree(child: Column, parent: Column) -> bool:
@@ -840,16 +797,13 @@ def _is_tree(child: Column, parent: Column) -> bool:
 
 def _many_to_many(a: Column, b: Column, known: Set[str]) -> Guess:
     """Two columns of different things that both repeat."""
-    tags = _pair("tags", a, b, f"each {a.title!r} has several {b.title!r}")
-    why = f"each {a.title!r} holds several {b.title!r}"
-    annotations = _pair("annotations", a, b, why)
+    tags = _pair("tags", a, b, "each {0} has several {1}")
+    annotations = _pair("annotations", a, b, "each {0} holds several {1}")
     if a.is_called(WORDS["tag"]) and not b.is_called(WORDS["tag"]):
-        why = f"each {b.title!r} has several {a.title!r}"
-        return _pair("tags", b, a, why)
+        return _pair("tags", b, a, "each {0} has several {1}")
     is_first, is_second = _overlap(a.distinct, known), _overlap(b.distinct, known)
     if is_first and is_second:
-        why = f"{a.title!r} and {b.title!r} hold labels of the other files"
-        return _pair("edges", a, b, why)
+        return _pair("edges", a, b, "{0} and {1} hold labels of the other files")
     if is_first:
         return tags
     if is_second:
@@ -861,7 +815,7 @@ def _many_to_many(a: Column, b: Column, known: Set[str]) -> Guess:
     ):
         return annotations
     if _is_nested(a, b) and b.is_called(WORDS["parent"]):
-        return _pair("hierarchy", a, b, f"every {a.title!r} has one {b.title!r}")
+        return _pair("hierarchy", a, b, "every {0} has one {1}")
     why = f"{a.title!r} and {b.title!r} both repeat, and no other file has their labels"
     return _open("tags", "annotations", why=why)
 
@@ -880,7 +834,7 @@ def _of_many(columns: Sequence[Column], known: Set[str]) -> Guess:
             why = f"{a.title!r} and {b.title!r} hold the same labels"
             return Guess("edges", found, why)
     try:
-        label = find_label(columns, "table")
+        label = _find_label(columns, "table")
     except ContextError:
         return _long_table(columns, known)
     (own,) = (c for c in columns if c.title == label)
@@ -898,12 +852,15 @@ def _long_table(columns: Sequence[Column], known: Set[str]) -> Guess:
         others = [c for c in columns if c is not label]
         for c in others:
             if c.is_called(TITLES["tag"]):
-                why = f"each {label.title!r} has several {c.title!r}"
-                return _pair("tags", label, c, why)
+                return _pair("tags", label, c, "each {0} has several {1}")
         for c in others:
             if c.is_called(WORDS["item"]) and c.repeats:
-                why = f"each {c.title!r} holds several {label.title!r}"
-                return _pair("annotations", c, label, why)
+                return _pair("annotations", c, label, "each {0} holds several {1}")
+    first = columns[0]
+    is_titled = plain_title(first.title) in TITLES["label"]
+    if is_titled and any(c.is_value for c in columns[1:]):
+        why = f"{first.title!r} are the labels, some with several rows"
+        return Guess("attributes", {"label": first.title}, why)
     why = "no column has a value of its own in every row, so labels have several rows"
     a, b = (c.title for c in columns[:2])
     ways = f"--tags FILE:label={a},tag={b} or --annotations FILE:item={a},label={b}"
@@ -912,9 +869,13 @@ def _long_table(columns: Sequence[Column], known: Set[str]) -> Guess:
 
 
 def _pair(kind: str, one: Column, other: Column, why: str) -> Guess:
-    """A guess whose two columns stand in the order that the kind needs."""
+    """A guess whose two columns stand in the order that the kind needs.
+
+    `{0}` and `{1}` stand for their titles in the reason.
+    """
     titles = (one.title, other.title)
-    return Guess(kind, dict(zip(NEEDED[kind], titles, strict=True)), why)
+    found = dict(zip(NEEDED[kind], titles, strict=True))
+    return Guess(kind, found, why.format(*map(repr, titles)))
 
 
 def _open(*kinds: str, why: str) -> Guess:

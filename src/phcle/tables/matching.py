@@ -4,23 +4,25 @@
 differ only in case, in spaces, or in Unicode form: é as one character or two, ﬁ as one
 letter, a full-width Ｃ, ’ for '. Two labels of one file are never joined, because its
 author tells them apart, and neither are labels with two candidates. Labels that differ
-in punctuation, number or a few letters are only suggested; see `near_spellings`.
+in punctuation, number or a few letters are only suggested: the user writes those that
+are right into a file of synonyms.
 
 The work is a few dictionary lookups per label, so a million labels take a second.
 """
 
 from __future__ import annotations
 
+import unicodedata
 import warnings
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from phcle.contexts.labels import differences, match_key, same_names
+from phcle.contexts.labels import same_names
 from phcle.errors import GuessWarning
 from phcle.files.csv_text import csv_lines
-from phcle.tables.near_spellings import NearSpellings, Suggestion, find_near_spellings
+from phcle.tables.match_keys import differences, match_key
 
 MATCH_MODES = ("safe", "exact")
 """Join labels that differ in case, spaces or Unicode form; or only equal labels."""
@@ -33,6 +35,30 @@ SHOWN = 4
 
 EXAMPLES = 5
 """Labels of a file that a report names."""
+
+MOST_PAIRS = 20_000_000
+"""Pairs of labels that are compared letter by letter at most, which takes a second or
+two. Of more labels, only punctuation and plurals are compared."""
+
+PUNCTUATION = str.maketrans("", "", " !\"'()*,-./:;?[]_`{}")
+"""Signs that may be left out. Others make another label: C, C++ and C#, AT&T."""
+
+PLURALS = (("ies", "y"), ("ves", "f"), ("ves", "fe"), ("es", ""), ("s", ""))
+"""English endings of plurals, and of their singulars."""
+
+SHORTEST = 4
+"""Labels with fewer letters have no near spellings: most words of three letters are one
+letter from another word."""
+
+LONG = 16
+"""Two labels with this many letters together may differ in two letters, shorter ones in
+one."""
+
+ACCENTS = dict.fromkeys(range(0x300, 0x370))
+"""Accents of decomposed letters."""
+
+Found = dict[str, tuple[tuple[str, ...], str]]
+"""Labels that a label may be, and in what they differ, by the label."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +95,10 @@ class LabelSource:
         return self.nodes or self.labels
 
 
+Names = tuple[LabelSource, Sequence[str]]
+"""A file, and its names after joining."""
+
+
 @dataclass(frozen=True)
 class JoinedLabel:
     """A spelling that is replaced by that of an earlier file.
@@ -92,6 +122,29 @@ class JoinedLabel:
     label: str
     first: str
     differs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A label of one file that may be a label of an earlier file.
+
+    Attributes
+    ----------
+    source : str
+        The file with this spelling.
+    spelling : str
+        The spelling in that file.
+    candidates : tuple of str
+        The labels that it may be. A single one can be taken as it is.
+    reason : str
+        In what they differ: "punctuation", "accents", "plural", "spelling", or what
+        `JoinedLabel` lists if they could not be joined.
+    """
+
+    source: str
+    spelling: str
+    candidates: tuple[str, ...]
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -255,9 +308,10 @@ def match_labels(
         given = set().union(*names)
         used = {other: label for other, label in meaning.items() if other in given}
         names = _renamed(names, used)
+    unused = tuple(other for other in meaning if other not in used)
     if all(same_names(own, names[0]) for own in names):
         # The usual case of a clean fit: equal labels everywhere.
-        return LabelMatch(mode, (), used, _unused(meaning, used))
+        return LabelMatch(mode, (), used, unused)
     joined, undecided = _joined(sources, names) if mode == "safe" else ((), ())
     spelled = {each.spelling: each.label for each in joined}
     names = _renamed(names, spelled)
@@ -265,24 +319,26 @@ def match_labels(
     for source, own in zip(sources, names, strict=True):
         if source.role == "context":
             n_contexts.update(own)
-    near = NearSpellings()
+    files = list(zip(sources, names, strict=True))
+    near: list[Suggestion] = []
+    are_complete = True
     if mode == "safe":
         decided = {each.spelling for each in undecided}
-        files: list[tuple[str, Sequence[str]]] = []
-        lists: list[tuple[str, Sequence[str]]] = []
-        for source, own in zip(sources, names, strict=True):
-            (files if source.role == "context" else lists).append((source.name, own))
-        near = find_near_spellings(files, lists, match_key, n_contexts, decided)
+        lists_last = sorted(files, key=lambda x: x[0].role != "context")
+        near, are_complete = _near_spellings(lists_last, decided, n_contexts)
     matched = {**spelled, **{o: spelled.get(x, x) for o, x in used.items()}}
+    files = list(
+        zip(sources, _renamed([x.labels for x in sources], matched), strict=True)
+    )
     return LabelMatch(
         mode,
         joined,
         used,
-        _unused(meaning, used),
-        (*undecided, *near.suggestions),
-        near.are_complete,
-        _own_labels(sources, n_contexts, matched),
-        _left_out(sources, matched),
+        unused,
+        (*undecided, *near),
+        are_complete,
+        _own_labels(files, n_contexts),
+        _left_out(files),
     )
 
 
@@ -300,10 +356,6 @@ def _renamed(
     ]
 
 
-def _unused(meaning: Mapping[str, str], used: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(other for other in meaning if other not in used)
-
-
 def _resolved(synonyms: Mapping[str, str]) -> dict[str, str]:
     """Synonyms of synonyms; a cycle ends at the label that it began with."""
     found = {}
@@ -318,94 +370,186 @@ def _resolved(synonyms: Mapping[str, str]) -> dict[str, str]:
 
 
 def _joined(
-    sources: Sequence[LabelSource],
-    names: Sequence[Sequence[str]],
+    sources: Sequence[LabelSource], names: Sequence[Sequence[str]]
 ) -> tuple[tuple[JoinedLabel, ...], tuple[Suggestion, ...]]:
     """Join spellings of one key; suggest those that have rivals in their file."""
     spellings = set().union(*names)
-    keys = list(map(match_key, spellings))
-    if len(set(keys)) == len(keys):
+    keys = {x: match_key(x) for x in spellings}
+    n_spellings = Counter(keys.values())
+    if len(n_spellings) == len(keys):
         return (), ()
-    several = {key for key, count in Counter(keys).items() if count > 1}
-    groups: dict[str, list[str]] = {}
-    for key, spelling in zip(keys, spellings, strict=True):
-        if key in several:
-            groups.setdefault(key, []).append(spelling)
-    key_of = {x: key for key, group in groups.items() for x in group}
-    rivals = _rivals(names, key_of)
-    first: dict[str, int] = {}
+    key_of = {x: key for x, key in keys.items() if n_spellings[key] > 1}
+    first: dict[str, int] = {}  # in the order in which they occur
+    rivals: set[str] = set()  # keys of which one file has two spellings
     for i, own in enumerate(names):
+        counts = Counter(key_of[x] for x in own if x in key_of)
+        rivals.update(key for key, count in counts.items() if count > 1)
         for x in own:
             if x in key_of:
                 first.setdefault(x, i)
-    place = {x: i for i, x in enumerate(first)}
+    groups: dict[str, list[str]] = defaultdict(list)
+    for x in first:
+        groups[key_of[x]].append(x)
     joined, undecided = [], []
-    for key, unordered in groups.items():
-        group = sorted(unordered, key=place.__getitem__)
-        earliest = min(first[x] for x in group)
-        labels = tuple(x for x in group if first[x] == earliest)
-        for x in group:
-            if x in labels:
-                continue
-            differs = differences(x, labels[0])
-            source = sources[first[x]].name
-            if key in rivals:
-                reason = " and ".join(differs)
-                undecided.append(Suggestion(source, x, labels, reason))
-            else:
-                before = sources[earliest].name
-                joined.append(JoinedLabel(source, x, labels[0], before, differs))
-
-    def order(each: JoinedLabel | Suggestion) -> int:
-        return place[each.spelling]
-
-    return tuple(sorted(joined, key=order)), tuple(sorted(undecided, key=order))
-
-
-def _rivals(names: Sequence[Sequence[str]], key_of: Mapping[str, str]) -> set[str]:
-    """Keys of which one file has two spellings."""
-    found: set[str] = set()
-    for own in names:
-        counts = Counter(key_of[x] for x in own if x in key_of)
-        found.update(key for key, count in counts.items() if count > 1)
-    return found
+    for x, i in first.items():
+        group = groups[key_of[x]]
+        earliest = first[group[0]]
+        if i == earliest:
+            continue
+        labels = tuple(y for y in group if first[y] == earliest)
+        differs = differences(x, labels[0])
+        if key_of[x] in rivals:
+            reason = " and ".join(differs)
+            undecided.append(Suggestion(sources[i].name, x, labels, reason))
+        else:
+            before = sources[earliest].name
+            joined.append(JoinedLabel(sources[i].name, x, labels[0], before, differs))
+    return tuple(joined), tuple(undecided)
 
 
 def _own_labels(
-    sources: Sequence[LabelSource],
-    n_contexts: Mapping[str, int],
-    spellings: Mapping[str, str],
+    files: Sequence[Names], n_contexts: Mapping[str, int]
 ) -> tuple[OwnLabels, ...]:
     """Labels that no other context has; of a file of names, that no context has."""
-    is_one = sum(source.role == "context" for source in sources) < 2
+    is_one = sum(source.role == "context" for source, _ in files) < 2
     found = []
-    for source in sources:
-        if source.role == "context" and is_one:
-            continue
+    for source, labels in files:
         most = 1 if source.role == "context" else 0
-        (labels,) = _renamed([source.labels], spellings)
-        own = [x for x in labels if n_contexts.get(x, 0) <= most]
-        examples = tuple(own[:EXAMPLES])
-        found.append(OwnLabels(source.name, len(own), len(labels), examples))
+        if not (most and is_one):
+            own = [x for x in labels if n_contexts.get(x, 0) <= most]
+            examples = tuple(own[:EXAMPLES])
+            found.append(OwnLabels(source.name, len(own), len(labels), examples))
     return tuple(found)
 
 
-def _left_out(
-    sources: Sequence[LabelSource], spellings: Mapping[str, str]
-) -> dict[str, int]:
+def _left_out(files: Sequence[Names]) -> dict[str, int]:
     """How many labels of each context are not among the labels to embed."""
-    wanted: set[str] | None = None
-    for source in sources:
-        if source.role == "labels":
-            wanted = set(_renamed([source.labels], spellings)[0])
-    if wanted is None:
+    wanted = [set(labels) for source, labels in files if source.role == "labels"]
+    if not wanted:
         return {}
     counts = {
-        source.name: len(set(_renamed([source.labels], spellings)[0]) - wanted)
-        for source in sources
+        source.name: len(set(labels) - wanted[-1])
+        for source, labels in files
         if source.role == "context"
     }
     return {name: count for name, count in counts.items() if count}
+
+
+def _near_spellings(
+    files: Sequence[Names], decided: Collection[str], n_contexts: Mapping[str, int]
+) -> tuple[list[Suggestion], bool]:
+    """Labels of later files with those that they may be, and whether all were compared.
+
+    A file may have both, if they differ in punctuation or number, and another file has
+    one of them. Files of names and lists come last.
+    """
+    known: dict[str, None] = {}
+    suggestions: list[Suggestion] = []
+    are_complete = True
+    for i, (source, own) in enumerate(files):
+        most = 1 if source.role == "context" else 0
+        alone = [x for x in own if n_contexts.get(x, 0) <= most and x not in decided]
+        if i and alone:
+            found = _alike(alone, known)
+            rest = [x for x in alone if x not in found]
+            here = set(own)
+            others = [x for x in known if x not in here]
+            # Only labels with the same first letter are compared.
+            n_letters = max(1, len({name[:1].lower() for name in others}))
+            if len(rest) * len(others) <= MOST_PAIRS * n_letters:
+                found.update(_close(rest, others))
+            else:
+                are_complete = False
+            suggestions += [
+                Suggestion(source.name, name, *found[name])
+                for name in alone
+                if name in found
+            ]
+        if source.role == "context":
+            known.update(dict.fromkeys(own))
+    return suggestions, are_complete
+
+
+def _alike(alone: Sequence[str], known: Iterable[str]) -> Found:
+    """Labels that differ from known ones in punctuation or number."""
+    asked = {name: _forms(match_key(name)) for name in alone}
+    wanted = {form for forms in asked.values() for form in forms}
+    by_bare: dict[str, list[str]] = defaultdict(list)
+    by_singular: dict[str, list[str]] = defaultdict(list)
+    for name in known:
+        bare, *singulars = _forms(match_key(name))
+        if bare in wanted:
+            by_bare[bare].append(name)
+        for singular in wanted.intersection(singulars):
+            by_singular[singular].append(name)
+    found: Found = {}
+    for name, (bare, *singulars) in asked.items():
+        same = [x for x in by_bare[bare] if x != name]
+        plural = [x for y in singulars for x in by_bare[y]] + by_singular[bare]
+        if same:
+            plain = {_without_punctuation(match_key(x)) for x in (name, same[0])}
+            found[name] = tuple(same), "accents" if len(plain) > 1 else "punctuation"
+        elif plural:
+            found[name] = tuple(dict.fromkeys(plural)), "plural"
+    return found
+
+
+def _forms(key: str) -> tuple[str, ...]:
+    """What a label is compared by: without punctuation and accents, and singulars."""
+    bare = _without_punctuation(key)
+    if not bare.isascii():
+        bare = unicodedata.normalize("NFD", bare.casefold()).translate(ACCENTS)
+    if not bare.endswith("s") or bare.endswith("ss") or len(bare) < SHORTEST:
+        return (bare or key,)
+    singulars = (
+        bare.removesuffix(plural) + singular
+        for plural, singular in PLURALS
+        if bare.endswith(plural)
+    )
+    return bare, *singulars
+
+
+def _without_punctuation(key: str) -> str:
+    bare = key.translate(PUNCTUATION)
+    if bare.isascii():
+        return bare
+    return "".join(x for x in bare if unicodedata.category(x)[0] not in "PZ")
+
+
+def _close(names: Sequence[str], known: Sequence[str]) -> Found:
+    """The known labels that differ from each name in the fewest letters, if few.
+
+    Both begin with the same letter and have the same digits: Model 3 is not Model 5.
+    """
+    blocks: dict[str, dict[str, list[str]]] = {}
+    for name in known:
+        key = match_key(name)
+        blocks.setdefault(_block(key), {}).setdefault(key, []).append(name)
+    found: Found = {}
+    for name in names:
+        key = match_key(name)
+        block = blocks.get(_block(key), {})
+        if len(key) < SHORTEST or not block:
+            continue
+        # Imported here, because most fits have nothing to compare.
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
+        most = 2 if 2 * len(key) + 2 >= LONG else 1
+        near = process.extract(
+            key, block.keys(), scorer=OSA.distance, score_cutoff=most, limit=9
+        )
+        near = [x for x in near if x[1] == 1 or len(key) + len(x[0]) >= LONG]
+        least = min((distance for _, distance, _ in near), default=0)
+        best = [x for other, d, _ in near if d == least for x in block[other]]
+        if best:
+            found[name] = tuple(best), "spelling"
+    return found
+
+
+def _block(key: str) -> str:
+    """First letter and digits."""
+    return key[:1] + "".join(filter(str.isdigit, key))
 
 
 def match_lines(match: LabelMatch) -> list[str]:
@@ -446,27 +590,19 @@ def match_lines(match: LabelMatch) -> list[str]:
         lines.append(f"{_labels(len(match.synonyms))} joined by synonyms: {examples}")
     if match.unused_synonyms:
         lines.append(f"synonyms that no file has: {_few(match.unused_synonyms)}")
-    lines += _own_lines(match)
+    own_labels = [each for each in match.own_labels if each.count]
+    if own_labels:
+        counts = ", ".join(
+            f"{x.count} of {x.total} in {x.source} ({_few(x.examples, x.count)})"
+            for x in own_labels
+        )
+        worst = match.worst if len(own_labels) > 1 else None
+        least = f"; {worst.source} matches the others least" if worst else ""
+        lines.append(f"labels that no other file has: {counts}{least}")
     if match.left_out:
-        counts = [f"{n} of {source}" for source, n in match.left_out.items()]
-        lines.append(f"labels that are left out, because not asked for: {_all(counts)}")
+        counts = ", ".join(f"{n} of {source}" for source, n in match.left_out.items())
+        lines.append(f"labels that are left out, because not asked for: {counts}")
     return lines
-
-
-def _own_lines(match: LabelMatch) -> list[str]:
-    """How many labels of each file no other file has, and which file is worst."""
-    found = [each for each in match.own_labels if each.count]
-    if not found:
-        return []
-    counts = [
-        f"{x.count} of {x.total} in {x.source} ({_few(x.examples, x.count)})"
-        for x in found
-    ]
-    line = f"labels that no other file has: {_all(counts)}"
-    worst = match.worst
-    if worst is not None and len(found) > 1:
-        line += f"; {worst.source} matches the others least"
-    return [line]
 
 
 def synonym_lines(match: LabelMatch) -> list[str]:
@@ -526,7 +662,3 @@ def _few(examples: Sequence[str], n: int | None = None) -> str:
     total = len(examples) if n is None else n
     shown = ", ".join(examples[:SHOWN])
     return shown if total <= SHOWN else f"{shown}, …"
-
-
-def _all(parts: Iterable[str]) -> str:
-    return ", ".join(parts)

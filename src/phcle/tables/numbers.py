@@ -11,10 +11,10 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
-from phcle.tables.cells import CLEAR, as_number
+from phcle.tables.cells import CLEAR, NEARLY_ALL, ReadColumn, as_number
 
 CURRENCIES = {
     **{"$": "USD", "us$": "USD", "\u00a3": "GBP", "\u20ac": "EUR", "\u00a5": "JPY"},
@@ -80,9 +80,6 @@ UNITS = frozenset(
 """Units that may follow a number without a space, in lower case. Other words must be
 apart from it: `2XL` is a size, `2 rooms` is a number of rooms."""
 
-NEARLY_ALL = 0.8
-"""Share of the known cells that says what a column holds; the others are odd cells."""
-
 ENOUGH_GROUPS = 3
 """Cells such as 1,299 beside numbers below 1000 without a sign that show thousands:
 decimals would hardly all have three digits."""
@@ -99,46 +96,59 @@ _NUMBER = re.compile(
 _MAYBE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 
 
-@dataclass
-class ReadNumbers:
-    """The numbers of a column.
+@dataclass(frozen=True)
+class ParsedNumber:
+    """A number with what stands around it; None for what the cell leaves open.
 
     Attributes
     ----------
-    values : list of float or None
-        The number of each cell; None if the cell is no number, or not one like nearly
-        all others.
-    remarks : list of str
-        What was dropped or assumed, without the name of the column.
-    odd : dict
-        Why a cell that is a number is none of this column, by its position.
+    text : str
+        The cell.
+    if_point : float or None
+        The value if a point starts the decimals.
+    if_comma : float or None
+        The value if a comma does.
+    before : str
+        What stands before its digits, such as a sign and a currency, with any spaces.
+    digits : str
+        The digits with the signs of decimals and thousands.
+    exponent : str
+        The exponent with its letter; empty without one.
+    after : str
+        What stands behind it, such as a unit, with any space.
+    currency : str
+        The currency; empty without one.
     unit : str
-        The unit of the numbers; empty without one.
-    doubt : str
-        Why the column can be read in two ways; empty if it cannot.
+        The unit; empty without one.
+    is_scaled : bool
+        Whether a word such as "million" follows.
     """
 
-    values: list[float | None]
-    remarks: list[str] = field(default_factory=list)
-    odd: dict[int, str] = field(default_factory=dict)
-    unit: str = ""
-    doubt: str = ""
-
-
-@dataclass(frozen=True)
-class _Cell:
-    """A number with what stands around it; None for what the cell leaves open."""
-
     text: str
-    if_point: float | None  # the value if a point starts the decimals
+    if_point: float | None
     if_comma: float | None
-    mark: str = ""  # the only separator; empty if the number has none
+    before: str = ""
+    digits: str = ""
+    exponent: str = ""
+    after: str = ""
     currency: str = ""
     unit: str = ""
-    is_scaled: bool = False  # a word such as "million" follows
+    is_scaled: bool = False
+
+    @property
+    def mark(self) -> str:
+        """The only separator; empty if the number has none.
+
+        Returns
+        -------
+        str
+            A point, a comma, or both.
+        """
+        return "".join(sorted(set(self.digits) & set(".,")))
 
     @property
     def is_open(self) -> bool:
+        """Whether it may be two numbers."""
         return (
             self.if_point is not None
             and self.if_comma is not None
@@ -147,11 +157,30 @@ class _Cell:
 
     @property
     def decides(self) -> str:
+        """What starts decimals, as far as this number tells; empty if that is open.
+
+        Returns
+        -------
+        str
+            A point, a comma, or nothing.
+        """
         if self.if_point is not None and self.if_comma is not None:
             return ""
         return "." if self.if_point is not None else ","
 
-    def value(self, decimal: str) -> float:
+    def value(self, decimal: str = "") -> float:
+        """Return the number.
+
+        Parameters
+        ----------
+        decimal : {"", ".", ","}
+            What starts decimals where the number leaves it open.
+
+        Returns
+        -------
+        float
+            The number.
+        """
         if decimal == ",":
             chosen = self.if_point if self.if_comma is None else self.if_comma
         else:
@@ -159,35 +188,40 @@ class _Cell:
         return math.nan if chosen is None else chosen
 
 
-def read_numbers(cells: Sequence[str], decimal: str = "") -> ReadNumbers:
-    """Read a column of numbers; the known cells only.
+Numbers = Mapping[int, ParsedNumber]
+"""Numbers by the rows of their cells."""
+
+
+def read_numbers(cells: Mapping[int, str], decimal: str = "") -> ReadColumn:
+    """Read the texts of a column of numbers.
 
     Parameters
     ----------
-    cells : sequence of str
-        The cells without spaces around them.
+    cells : mapping
+        The known cells by row, without spaces around them.
     decimal : {"", ".", ","}, default ""
         What starts the decimals, if the user says it.
 
     Returns
     -------
-    ReadNumbers
-        Numbers, and what was assumed.
+    ReadColumn
+        Numbers, and what was assumed. Cells that are no numbers are left out.
 
     Examples
     --------
-    >>> read_numbers(["1.299,00", "45,5", "1.100"]).values
-    [1299.0, 45.5, 1100.0]
-    >>> read_numbers(["\u00a345", "12", "cheap"]).values
-    [45.0, 12.0, None]
-    >>> read_numbers(["1.299", "2.450"]).doubt
+    >>> read_numbers({0: "1.299,00", 1: "45,5", 2: "1.100"}).numbers
+    {0: 1299.0, 1: 45.5, 2: 1100.0}
+    >>> read_numbers({0: "\u00a345", 1: "12", 2: "cheap"}).numbers
+    {0: 45.0, 1: 12.0}
+    >>> read_numbers({0: "1.299", 1: "2.450"}).doubt
     "'1.299' may be 1.299 or 1299"
     """
-    plain = _plain_numbers(cells, decimal)
-    if plain is not None:
-        return ReadNumbers(plain)
-    parsed = {i: x for i, cell in enumerate(cells) if (x := _parse(cell)) is not None}
-    found = ReadNumbers([None] * len(cells))
+    found = ReadColumn("number", _plain_numbers(cells, decimal))
+    if found.numbers:
+        return found
+    parsed = {
+        i: x for i, cell in cells.items() if (x := parse_number(cell)) is not None
+    }
     factors = _common_unit(parsed, found)
     _common_currency(parsed, found)
     numbers = {i: cell for i, cell in parsed.items() if i not in found.odd}
@@ -200,42 +234,38 @@ def read_numbers(cells: Sequence[str], decimal: str = "") -> ReadNumbers:
         decimal = next(iter(votes), "") or _decimal_of_open(numbers.values(), found)
     for i, cell in numbers.items():
         if i not in found.odd:
-            found.values[i] = cell.value(decimal) * factors.get(cell.unit, 1.0)
-    for i, text in enumerate(cells):
+            found.numbers[i] = cell.value(decimal) * factors.get(cell.unit, 1.0)
+    for i in cells.keys() - parsed.keys():
         # What Python reads and no notation has, such as digits of other scripts.
-        if i not in parsed and text.lower() not in CLEAR:
-            number = as_number(text)
-            if number is not None and math.isfinite(number):
-                found.values[i] = number
-    _say_what_was_dropped(numbers, votes, decimal, found)
+        number = None if cells[i].lower() in CLEAR else as_number(cells[i])
+        if number is not None and math.isfinite(number):
+            found.numbers[i] = number
+    _say_what_was_dropped(list(numbers.values()), votes, decimal, found)
     return found
 
 
-def _both(cell: _Cell) -> str:
+def _both(cell: ParsedNumber) -> str:
     return f"{cell.if_point:.12g} or {cell.if_comma:.12g}"
 
 
-def _plain_numbers(cells: Sequence[str], decimal: str) -> list[float | None] | None:
-    """Numbers as programs write them, which is fast; None if any is written otherwise.
+def _plain_numbers(cells: Mapping[int, str], decimal: str) -> dict[int, float]:
+    """Numbers as programs write them, which is fast; none if any is written otherwise.
 
     Numbers such as 1.299 alone may have a separator of thousands.
     """
-    found: list[float | None] = []
-    try:
-        for cell in cells:
-            if "_" in cell:  # Python reads 1_000 as a number, other programs do not
-                return None
-            found.append(float(cell))
-    except ValueError:
-        return None
-    if not all(map(math.isfinite, found)) or decimal == ",":  # type: ignore[arg-type]
-        return None
-    pointed = [cell for cell in cells if "." in cell]
+    pointed = [cell for cell in cells.values() if "." in cell]
     is_open = bool(pointed) and all(map(_MAYBE_THOUSANDS.fullmatch, pointed))
-    return found if decimal or not is_open else None
+    # Python reads 1_000 as a number, other programs do not.
+    if decimal == "," or (is_open and not decimal) or "_" in "".join(cells.values()):
+        return {}
+    try:
+        found = dict(zip(cells, map(float, cells.values()), strict=True))
+    except ValueError:
+        return {}
+    return found if all(map(math.isfinite, found.values())) else {}
 
 
-def _decimal_of_open(cells: Collection[_Cell], found: ReadNumbers) -> str:
+def _decimal_of_open(cells: Collection[ParsedNumber], found: ReadColumn) -> str:
     """What starts the decimals where each cell leaves it open; or a doubt."""
     still_open = [cell for cell in cells if cell.is_open]
     if not still_open:
@@ -249,35 +279,54 @@ def _decimal_of_open(cells: Collection[_Cell], found: ReadNumbers) -> str:
     if len(marks) == 1 and (are_groups or any(map(_is_much_money, still_open))):
         return "," if first.mark == "." else "."
     found.doubt = f"{first.text!r} may be {_both(first)}"
+    found.ways = "point", "comma"
     return ""
 
 
-def _parse(text: str) -> _Cell | None:
-    """One cell; None if it is no number in any notation."""
-    match = _NUMBER.fullmatch(text.translate(_SPACES).strip())
-    if match is None or bool(match["paren"]) != text.rstrip().endswith(")"):
+def parse_number(text: str) -> ParsedNumber | None:
+    """Read one number, with what stands around it.
+
+    Parameters
+    ----------
+    text : str
+        A cell without spaces around it.
+
+    Returns
+    -------
+    ParsedNumber or None
+        None if it is no number in any notation.
+
+    Examples
+    --------
+    >>> found = parse_number("-$12,50")
+    >>> found.before, found.digits, found.value(), found.currency
+    ('-$', '12,50', -12.5, 'USD')
+    """
+    match = _NUMBER.fullmatch(text.translate(_SPACES))
+    if match is None or bool(match["paren"]) != text.endswith(")"):
         return None
     before, after = match["before"] or "", match["after"] or ""
     currency = _currency(before) or _currency(after)
-    if before and not currency:
-        return None
     unit = "" if _currency(after) or after in SCALES else after
     if unit.lower() in PERCENT:
         unit = "%"
-    if unit and not match["space"] and unit.lower() not in UNITS:
-        return None
-    if unit and not any(x.isalpha() or x in '°"%\u2030' for x in unit):
+    is_unit = any(x.isalpha() or x in '°"%\u2030' for x in unit)
+    if unit and not (is_unit and (match["space"] or unit.lower() in UNITS)):
         return None
     values = _values(match["core"], match["exponent"] or "")
-    if values is None or any(math.isinf(x or 0.0) for x in values):
-        return None
     signs = [match["sign"], match["minus"], "-" if match["paren"] else None]
-    times = SCALES.get(after, 1.0) * (-1.0 if "-" in signs else 1.0)
-    if sum(map(bool, signs)) > 1:
+    if (before and not currency) or values is None or sum(map(bool, signs)) > 1:
         return None
+    if any(math.isinf(x or 0.0) for x in values):
+        return None
+    times = SCALES.get(after, 1.0) * (-1.0 if "-" in signs else 1.0)
     if_point, if_comma = (None if x is None else times * x for x in values)
-    mark = "".join(sorted(set(match["core"]) & set(".,")))
-    return _Cell(text, if_point, if_comma, mark, currency, unit, after in SCALES)
+    start, end = match.span("core")
+    last = end + len(match["exponent"] or "")
+    around = text[:start], text[start:end], text[end:last], text[last:]
+    return ParsedNumber(
+        text, if_point, if_comma, *around, currency, unit, after in SCALES
+    )
 
 
 def _currency(text: str) -> str:
@@ -322,13 +371,13 @@ def _with_decimal(text: str, decimal: str, group: str, exponent: str) -> float |
     return float(f"{whole.replace(group, '')}{point}{exponent}")
 
 
-def _is_much_money(cell: _Cell) -> bool:
+def _is_much_money(cell: ParsedNumber) -> bool:
     """Whether a price has two digits or more before its only sign: \u00a324,600."""
     values = (abs(x) for x in (cell.if_point, cell.if_comma) if x is not None)
     return bool(cell.currency) and max(values) >= 10_000
 
 
-def _common_unit(parsed: dict[int, _Cell], found: ReadNumbers) -> dict[str, float]:
+def _common_unit(parsed: Numbers, found: ReadColumn) -> dict[str, float]:
     """Factors to the unit that nearly all cells have; cells without one are odd."""
     counts = Counter(cell.unit for cell in parsed.values())
     if len(counts) < 2:
@@ -342,6 +391,7 @@ def _common_unit(parsed: dict[int, _Cell], found: ReadNumbers) -> dict[str, floa
     if group.total() < NEARLY_ALL * len(parsed):
         units = [repr(x) if x else "none" for x, _ in counts.most_common(3)]
         found.doubt = f"the units of its cells are mixed ({', '.join(units)})"
+        found.ways = "number", "text"
     for i, cell in parsed.items():
         if cell.unit not in group:
             found.odd[i] = f"is not in {found.unit!r}" if found.unit else "has a unit"
@@ -359,7 +409,7 @@ def _kind_of_unit(unit: str) -> object:
     return next(known, unit.removesuffix("s") if len(unit) > 3 else unit)
 
 
-def _common_currency(parsed: dict[int, _Cell], found: ReadNumbers) -> None:
+def _common_currency(parsed: Numbers, found: ReadColumn) -> None:
     """Cells in another currency than nearly all others are odd."""
     counts = Counter(cell.currency for cell in parsed.values() if cell.currency)
     if len(counts) < 2:
@@ -367,15 +417,15 @@ def _common_currency(parsed: dict[int, _Cell], found: ReadNumbers) -> None:
     usual, n = counts.most_common(1)[0]
     if n < NEARLY_ALL * counts.total():
         found.doubt = f"its currencies are mixed ({', '.join(counts)})"
+        found.ways = "number", "text"
     for i, cell in parsed.items():
         if cell.currency not in ("", usual):
             found.odd[i] = f"is not in {usual}"
 
 
 def _say_what_was_dropped(
-    numbers: dict[int, _Cell], votes: Counter[str], decimal: str, found: ReadNumbers
+    cells: Sequence[ParsedNumber], votes: Counter[str], decimal: str, found: ReadColumn
 ) -> None:
-    cells = list(numbers.values())
     money = [cell for cell in cells if cell.currency]
     if money:
         found.remarks.append(f"currency of {money[0].text!r} dropped")
@@ -398,64 +448,3 @@ def _say_what_was_dropped(
         shown = [*scaled, *marked, *cells][:2]
         listed = (f"{cell.text!r} read as {cell.value(decimal):.12g}" for cell in shown)
         found.remarks.append(" and ".join(dict.fromkeys(listed)))
-
-
-@dataclass(frozen=True)
-class Notation:
-    """How one number is written.
-
-    Attributes
-    ----------
-    before : str
-        What stands before its digits, such as a sign and a currency, with any spaces.
-    digits : str
-        The digits with the signs of decimals and thousands.
-    exponent : str
-        The exponent with its letter; empty without one.
-    after : str
-        What stands behind it, such as a unit, with any space.
-    mark : str
-        What starts decimals, as far as this number tells; empty if it leaves that open.
-    is_negative : bool
-        Whether it is below zero.
-    """
-
-    before: str
-    digits: str
-    exponent: str
-    after: str
-    mark: str
-    is_negative: bool
-
-
-def notation_of(text: str) -> Notation | None:
-    """Find out how a number is written.
-
-    Parameters
-    ----------
-    text : str
-        A cell without spaces around it.
-
-    Returns
-    -------
-    Notation or None
-        None if the cell is no number.
-
-    Examples
-    --------
-    >>> notation_of("-$12,50")  # doctest: +NORMALIZE_WHITESPACE
-    Notation(before='-$', digits='12,50', exponent='', after='', mark=',',
-             is_negative=True)
-    """
-    cell = _parse(text)
-    match = _NUMBER.fullmatch(text.translate(_SPACES))
-    if cell is None or match is None:
-        return None
-    start, end = match.span("core")
-    last = end + len(match["exponent"] or "")
-    known = cell.if_comma if cell.if_point is None else cell.if_point
-    return Notation(
-        *(text[:start], text[start:end], text[end:last], text[last:]),
-        cell.decides,
-        known is not None and known < 0,
-    )

@@ -7,54 +7,50 @@ them. Rows come one by one. Nothing is guessed silently: a `Table` collects rema
 
 from __future__ import annotations
 
-import csv
 import json
-import re
-import warnings
-import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime, time
-from io import TextIOWrapper
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from phcle.contexts.labels import as_cell, is_missing, normal
+from phcle.contexts.labels import normal
 from phcle.errors import (
     ContextError,
     FileError,
     FileFaults,
-    OptionError,
-    did_you_mean,
+    check_choice,
     some,
 )
-from phcle.files.csv_text import unmarked
-from phcle.files.json_toml import parse_json
 from phcle.files.reading import (
-    CHUNK,
-    check_is_file,
     check_parquet,
     naming,
-    open_file,
-    refuse_bomb,
+    parse_json,
 )
-from phcle.files.text import holds_nul, not_utf8, read_text
-from phcle.tables.cells import READ_AS, UnknownMarkers
+from phcle.files.text import read_text
+from phcle.tables.cells import READ_AS, UnknownMarkers, cell_text, typed
 from phcle.tables.columns import ColumnSummary
-from phcle.tables.encodings import TextEncoding, check_encoding, find_encoding
-from phcle.tables.file_kinds import SHEET
+from phcle.tables.file_kinds import BOOKS, SHEET
 from phcle.tables.kinds import (
     SAMPLED_ROWS,
     TableSample,
     find_columns,
-    find_label,
-    find_levels,
     lacks_header,
-    plain_title,
 )
+from phcle.tables.text_tables import (
+    SAMPLE,
+    TextEncoding,
+    TextFormat,
+    check_delimiter,
+    check_encoding,
+    find_text_format,
+    text_lines,
+    text_rows,
+)
+from phcle.tables.workbooks import sheet_rows
 
 Rows = Iterator[tuple[int, list[Any]]]
 RowSource = Callable[[], Rows]
@@ -62,39 +58,11 @@ RowSource = Callable[[], Rows]
 MOST_FAULTS = 20
 """Faults of one file that a message lists. More do not help, and are only counted."""
 
-SAMPLE = 200
-"""Lines that are looked at to find the delimiter."""
-
-DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-"""What may separate cells, with its name. The first wins a tie."""
-
-SPELLED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
-
 REPEATS = ("mean", "first", "refuse")
 """What becomes of several rows of one label."""
 
 BATCH = 16_384
 """Rows of a Parquet file that are decompressed at a time."""
-
-LARGE_BOOK = 4 << 20
-"""Bytes of unpacked sheets from which a workbook is read row by row, which knows
-nothing of merged cells; smaller ones take up to 20 times as many bytes of memory."""
-
-MOST_MERGED = 1_000_000
-"""Cells that merged ranges may fill."""
-
-MARK = "\ufeff"
-"""A byte order mark, which some programs write before a text."""
-
-UNSEEN = {
-    b"<mergeCell ": "merged cells are not filled",
-    b"<f": "formulas without a stored value are unknown",
-}
-"""What is not seen when a workbook is read row by row, by the sign of it."""
-
-_MERGED = re.compile(rb'<mergeCell ref="([A-Z]+)(\d+):([A-Z]+)(\d+)"')
-_CELL = re.compile(rb'<c r="([A-Z]+)(\d+)"')
-_FORMULA = re.compile(rb"<f[ >/]")
 
 
 @dataclass(frozen=True)
@@ -117,6 +85,14 @@ class Reading:
     repeats : {"mean", "first", "refuse"}
         What becomes of several rows of one label: the mean of their numbers and the
         most frequent of their categories, the first row, or an error.
+    hierarchy_kind : str
+        How a taxonomy relates its labels.
+    role : str
+        What the fit makes of a taxonomy.
+    language : str
+        Language of names and texts in vocabularies and ontologies.
+    min_count : int
+        Words in fewer texts are left out.
 
     Examples
     --------
@@ -130,6 +106,10 @@ class Reading:
     keep_na: bool = False
     read_as: Mapping[str, str] = field(default_factory=dict)
     repeats: str = "mean"
+    hierarchy_kind: str = "ancestors"
+    role: str = "auto"
+    language: str = "en"
+    min_count: int = 2
 
     def __post_init__(self) -> None:
         if self.encoding is not None:
@@ -137,16 +117,8 @@ class Reading:
         if self.delimiter is not None:
             object.__setattr__(self, "delimiter", check_delimiter(self.delimiter))
         for title, how in self.read_as.items():
-            if how not in READ_AS:
-                raise OptionError(
-                    f"--read {title}= must be one of {', '.join(READ_AS)}. Got {how!r} "
-                    "instead."
-                )
-        if self.repeats not in REPEATS:
-            raise OptionError(
-                f"--repeats must be one of {', '.join(REPEATS)}. Got "
-                f"{self.repeats!r} instead."
-            )
+            check_choice(f"--read {title}=", how, READ_AS)
+        check_choice("--repeats", self.repeats, REPEATS)
 
     @property
     def markers(self) -> UnknownMarkers:
@@ -158,25 +130,6 @@ class Reading:
             The usual markers unless `keep_na`, and those of `na`.
         """
         return UnknownMarkers(self.na, self.keep_na)
-
-
-@dataclass(frozen=True)
-class TextFormat:
-    """How a table of text is written.
-
-    Attributes
-    ----------
-    encoding : TextEncoding
-        Its encoding.
-    delimiter : str
-        What separates its cells.
-    skip : int
-        Lines before the header: 1 for the line `sep=;` of Excel, otherwise 0.
-    """
-
-    encoding: TextEncoding
-    delimiter: str
-    skip: int = 0
 
 
 @dataclass
@@ -191,10 +144,8 @@ class Table:
         How the user wants it to be read.
     source : callable
         Gives line and cells of every row, the header first.
-    encoding : str or None
-        Encoding of a text file.
-    delimiter : str or None
-        What separates the cells of a text file.
+    form : TextFormat or None
+        How a text file is written.
     given_columns : mapping
         Titles by role, as the user gave them, such as `{"child": "job"}`.
     counted : str
@@ -211,15 +162,12 @@ class Table:
         Rows that `rows` has given so far.
     first : list of str
         The first line of a table without a header; otherwise empty.
-    skip : int
-        Lines before the header.
     """
 
     path: Path | str
     reading: Reading
     source: RowSource = field(repr=False)
-    encoding: str | None = None
-    delimiter: str | None = None
+    form: TextFormat | None = None
     given_columns: Mapping[str, str] = field(default_factory=dict)
     counted: str = "line"
     remarks: list[str] = field(default_factory=list)
@@ -228,7 +176,6 @@ class Table:
     odd_cells: list[str] = field(default_factory=list)
     n_rows: int = 0
     first: list[str] = field(default_factory=list)
-    skip: int = 0
 
     def __post_init__(self) -> None:
         self._faults: dict[str, None] = {}
@@ -297,67 +244,17 @@ class Table:
         Returns
         -------
         dict
-            Position in the header, by role.
+            Position in the header, by role; of a lineage by its levels.
         """
         file = self.path.name if isinstance(self.path, Path) else ""
-        with self.naming():
+        try:
             found = find_columns(
                 kind, self.sample(), str(self.path), given=self.given_columns, file=file
             )
-        if found.why:
-            named = (f"{role} is {title!r}" for role, title in found.columns.items())
-            self.remarks.append(", ".join(named))
-        return {x: self.header.index(title) for x, title in found.columns.items()}
-
-    def levels(self) -> list[int] | None:
-        """Find the columns of a lineage, such as species, genus and family.
-
-        Returns
-        -------
-        list of int or None
-            Positions in the header, from the labels up; None if it is no lineage.
-        """
-        with self.naming():
-            levels = find_levels(self.sample(), str(self.path), self.given_columns)
-        if levels is not None and not self.given_columns:
-            self.remarks.append(f"taken as a lineage: {' → '.join(levels)}")
-        return None if levels is None else list(map(self.header.index, levels))
-
-    def label_column(self) -> int:
-        """Find the column of labels, which the user names, or titles and cells show.
-
-        Returns
-        -------
-        int
-            Its position in the header.
-        """
-        if self.given_columns:
-            return self.columns_of("attributes")["label"]
-        remedy = "labels={!r}."
-        if isinstance(self.path, Path):
-            remedy = f"--attributes {self.path.name}:label={{}}"
-        with self.naming():
-            found = find_label(self.sample().columns, str(self.path), remedy)
-        at = self.header.index(found)
-        if plain_title(found) != "label" and (at or not self.is_file):
-            self.remarks.append(f"labels are in column {found!r}")
-        return at
-
-    @contextmanager
-    def naming(self) -> Iterator[None]:
-        """Let an error about the columns of a file be one of the file.
-
-        Yields
-        ------
-        None
-            The body runs as usual.
-        """
-        try:
-            yield
         except ContextError as error:
-            if self.is_file:
-                raise FileError(str(error)) from error
-            raise
+            raise (FileError(str(error)) if file else error) from error
+        self.remarks += [found.why] * bool(found.why)
+        return {x: self.header.index(title) for x, title in found.columns.items()}
 
     def where(self, line: int) -> str:
         """Name a place in the file, for messages.
@@ -459,7 +356,7 @@ class Table:
         iterator of (int, list of str)
             Line and cells of each row.
         """
-        if self.encoding is not None:  # a table of text
+        if self.form is not None:  # a table of text
             return self.rows()
         return ((line, list(map(cell_text, cells))) for line, cells in self.rows())
 
@@ -507,220 +404,58 @@ def open_table(
     >>> path = Path(tempfile.mkdtemp()) / "looks.csv"
     >>> _ = path.write_text("label;price\ncat;1,5\n")
     >>> table = open_table(path)
-    >>> table.header, table.delimiter, list(table.rows())
+    >>> table.header, table.form.delimiter, list(table.rows())
     (['label', 'price'], ';', [(2, ['cat', '1,5'])])
     """
-    path, reading, columns = Path(path), reading or Reading(), dict(columns or {})
-    sheet = columns.pop(SHEET, None)
+    path, reading, given = Path(path), reading or Reading(), dict(columns or {})
+    sheet = given.pop(SHEET, None)
     ending = path.suffix.lower()
-    remarks: list[str] = []
-    sources: dict[str, tuple[RowSource, str]] = {
-        ".parquet": (lambda: _parquet_rows(path), "row"),
-        ".json": (lambda: _json_rows(path), "record"),
-        ".jsonl": (lambda: _jsonl_rows(path), "line"),
-        ".ndjson": (lambda: _jsonl_rows(path), "line"),
-    }
-    if ending in (".xlsx", ".xlsm"):
-        rows = _sheet_rows(path, sheet, remarks)
-        sources[ending] = (rows, "row")
-    if ending in sources:
-        source, counted = sources[ending]
-        table = Table(
-            path,
-            reading,
-            source,
-            given_columns=columns,
-            counted=counted,
-            remarks=remarks,
-        )
-        return table.with_titles() if ending.startswith(".xls") else table
     if ending in (".xls", ".ods", ".numbers"):
         raise FileError(
             f"{path}: {ending} files are not read; save it as .xlsx or .csv."
         )
-    form = find_text_format(path, reading)
+    remarks: list[str] = []
+    if ending in BOOKS:
+        rows = sheet_rows(path, sheet, remarks)
+        table = Table(path, reading, rows, None, given, "row", remarks)
+        return table.with_titles()
+    if ending in TYPED:
+        read, counted = TYPED[ending]
+        return Table(path, reading, partial(read, path), None, given, counted)
+    form = find_text_format(path, reading.encoding, reading.delimiter)
     if form.encoding.remark:
         remarks.append(form.encoding.remark)
-    table = Table(
-        path,
-        reading,
-        lambda: _text_rows(path, form),
-        form.encoding.name,
-        form.delimiter,
-        columns,
-        remarks=remarks,
-        skip=form.skip,
-    )
-    return table.with_titles()
+    rows = partial(text_rows, path, form)
+    return Table(path, reading, rows, form, given, "line", remarks).with_titles()
 
 
-def cell_text(value: Any) -> str:
-    """Return a cell as a text: a label, a title or a name.
+@contextmanager
+def errors_name(source: object) -> Iterator[None]:
+    """Put the name of a file before the errors of the contexts that are read from it.
 
     Parameters
     ----------
-    value : object
-        A cell of any type.
-
-    Returns
-    -------
-    str
-        The text; empty for an unknown cell. Whole numbers have no decimals.
-
-    Examples
-    --------
-    >>> [cell_text(x) for x in (None, True, 2.0, 0.5, " word ", datetime(2021, 5, 3))]
-    ['', 'true', '2', '0.5', 'word', '2021-05-03']
-    """
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    if isinstance(value, datetime) and value.time() == time():
-        return value.date().isoformat()
-    return as_cell(value)
-
-
-# Text
-
-
-def text_lines(path: Path, encoding: TextEncoding) -> Iterator[str]:
-    """Read a text file line by line.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    encoding : TextEncoding
-        Its encoding. A byte order mark is dropped.
+    source : object
+        Path of the file. Anything else, such as a graph, has no name.
 
     Yields
     ------
-    str
-        Each line with its line end, in Unicode's normal form C.
-    """
-    line = 0
-    with open_file(path) as raw, TextIOWrapper(raw, encoding.name, newline="") as file:
-        try:
-            for line, text in enumerate(file, 1):
-                if "\0" in text:
-                    raise holds_nul(path, line)
-                if line == 1:
-                    text = text.removeprefix(MARK)
-                yield text if text.isascii() else normal(text)
-        except UnicodeError as error:
-            if encoding.name == "utf-8":
-                read_text(path)  # names the line; the decoder here has read ahead
-                raise not_utf8(path, line + 1) from error
-            raise FileError(
-                f"{path}: is not {encoding.name} text after line {line}; give "
-                "another --encoding, or save the file as UTF-8."
-            ) from error
-
-
-def find_text_format(path: Path, reading: Reading | None = None) -> TextFormat:
-    """Find out how a table of text is written.
-
-    Parameters
-    ----------
-    path : Path
-        The table.
-    reading : Reading, optional
-        What the user says about it.
-
-    Returns
-    -------
-    TextFormat
-        Encoding and delimiter.
-    """
-    reading = reading or Reading()
-    encoding = find_encoding(path, reading.encoding)
-    sample = list(islice(text_lines(path, encoding), SAMPLE))
-    first = sample[0].rstrip("\r\n") if sample else ""
-    skip = int(len(first) == 5 and first.lower().startswith("sep="))
-    delimiter = reading.delimiter or (first[4] if skip else None)
-    if delimiter is None:
-        hint = "\t" if path.suffix.lower() in (".tsv", ".tab") else ","
-        delimiter = _find_delimiter(sample, hint)
-    return TextFormat(encoding, delimiter, skip)
-
-
-def check_delimiter(text: str) -> str:
-    r"""Return the character that a user means; refuse anything else.
-
-    Parameters
-    ----------
-    text : str
-        A character, or its name: `tab`, `\t`, `comma`, `semicolon`, `pipe`.
-
-    Returns
-    -------
-    str
-        The character.
+    None
+        Any `ContextError` of the `with` block names the file.
 
     Examples
     --------
-    >>> check_delimiter("tab")
-    '\t'
+    >>> with errors_name("tree.csv"):
+    ...     raise ContextError("context 'tree' is empty.")
+    Traceback (most recent call last):
+    phcle.errors.ContextError: tree.csv: context 'tree' is empty.
     """
-    found = SPELLED.get(text.lower(), text)
-    if len(found) != 1 or found in '"\r\n' or found.isalnum():
-        raise OptionError(
-            f"--delimiter must be one character, such as ; or tab. Got {text!r} "
-            "instead."
-        )
-    return found
-
-
-def _find_delimiter(lines: Iterable[str], hint: str) -> str:
-    """The delimiter that splits most rows into as many cells as the header."""
-    known = [line for line in lines if line.strip()]
-    order = [hint, *(x for x in DELIMITERS if x != hint)]
-    return max(order, key=lambda delimiter: _fit(known, delimiter))
-
-
-def _fit(lines: Sequence[str], delimiter: str) -> tuple[bool, float, int]:
-    """Whether a delimiter splits the header, the share of rows as wide, the width."""
     try:
-        reader = csv.reader(iter(lines), delimiter=delimiter)
-        header = next(reader, [])
-        widths = [len(row) for row in reader if row]
-    except csv.Error:
-        return False, 0.0, 0
-    alike = sum(width == len(header) for width in widths)
-    # Shares are compared in steps: one odd row in a long table tells nothing.
-    share = round(alike / max(len(widths), 1), 1)
-    return len(header) > 1, share, len(header)
-
-
-def _text_rows(path: Path, form: TextFormat) -> Rows:
-    """Rows of a table of text, whose quoted cells may hold line ends.
-
-    The standard library's reader is used because it alone refuses an open quote.
-    """
-    lines = text_lines(path, form.encoding)
-    for _ in range(form.skip):
-        next(lines, "")
-    reader = csv.reader(lines, delimiter=form.delimiter, strict=True)
-    line = form.skip + 1
-    try:
-        for row in reader:
-            cells = list(map(str.strip, row))
-            text = "".join(cells)
-            if "'" in text:
-                cells = [unmarked(cell).strip() for cell in cells]
-            if text:
-                yield line, cells
-            line = form.skip + reader.line_num + 1
-    except csv.Error as error:
-        reason = (
-            f"is not a row of a table ({error}); is a quotation mark missing, or one "
-            "too many?"
-        )
-        if "field limit" in str(error):
-            reason = (
-                f"has a cell of more than {csv.field_size_limit():,} characters; "
-                "shorten it. Or is a quotation mark missing?"
-            )
-        raise FileError(f"{path}, line {line}: {reason}") from error
+        yield
+    except ContextError as error:
+        if not isinstance(source, (str, Path)) or str(source) in str(error):
+            raise
+        raise ContextError(f"{source}: {error}") from error
 
 
 # JSON
@@ -803,24 +538,6 @@ def _record_rows(
             yield number, cells
 
 
-def typed(value: Any) -> Any:
-    """Return a cell with the type that it has; unknown ones are empty texts.
-
-    Parameters
-    ----------
-    value : object
-        A value of a file or data frame.
-
-    Returns
-    -------
-    object
-        The cell.
-    """
-    if isinstance(value, str):
-        return normal(value).strip()
-    return "" if is_missing(value) else value
-
-
 # Parquet
 
 
@@ -857,165 +574,10 @@ def _simple(path: Path, column: str, value: Any) -> Any:
     return typed(value)
 
 
-# Excel
-
-DAMAGED = "is not an Excel workbook (.xlsx), or it is damaged; save it as .xlsx or .csv"
-
-
-def _sheet_rows(path: Path, sheet: str | None, remarks: list[str]) -> RowSource:
-    """Rows of a sheet; what was done about hidden sheets and merged cells is said."""
-    check_is_file(path)
-    with naming(path, DAMAGED, Exception), zipfile.ZipFile(path) as archive:
-        refuse_bomb(path, sum(part.file_size for part in archive.infolist()))
-        sheets = [x for x in archive.infolist() if "worksheets/" in x.filename]
-        is_large = sum(part.file_size for part in sheets) > LARGE_BOOK
-        contents = [] if is_large else [archive.read(part) for part in sheets]
-        signs = [x for x in UNSEEN if is_large and _holds(archive, sheets, x)]
-    with naming(path, DAMAGED, Exception):
-        _refuse_spread(path, contents)
-
-    def streamed() -> Rows:
-        with _book(path, data_only=True, read_only=True) as book:
-            chosen = _visible(path, book, sheet, remarks)
-            chosen.reset_dimensions()  # what the file says of them may be wrong
-            yield from _trimmed(chosen.iter_rows(values_only=True))
-
-    if is_large:
-        remarks += [f"{UNSEEN[sign]}, because the file is large" for sign in signs]
-        return streamed
-    with _book(path, data_only=True, read_only=False) as book:
-        chosen = _visible(path, book, sheet, remarks)
-        if any(_FORMULA.search(content) for content in contents):
-            with _book(path, data_only=False, read_only=False) as formulas:
-                _refuse_unstored(path, chosen, formulas[chosen.title])
-        merged = _merged_cells(chosen)
-        if merged:
-            remarks.append(f"{len(merged)} merged cells filled with their value")
-        rows = list(
-            _trimmed(
-                [merged.get((cell.row, cell.column), cell.value) for cell in row]
-                for row in chosen.iter_rows()
-            )
-        )
-    return lambda: iter(rows)
-
-
-def _holds(
-    archive: zipfile.ZipFile, parts: Iterable[zipfile.ZipInfo], sign: bytes
-) -> bool:
-    """Whether one of the members of an archive holds some bytes."""
-    for part in parts:
-        with archive.open(part) as file:
-            before = b""
-            while chunk := file.read(CHUNK):
-                if sign in before + chunk:
-                    return True
-                before = chunk[-len(sign) :]
-    return False
-
-
-@contextmanager
-def _book(path: Path, *, data_only: bool, read_only: bool) -> Iterator[Any]:
-    import openpyxl
-
-    # openpyxl raises many kinds of errors for damaged files.
-    with naming(path, DAMAGED, Exception):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about styles, which do not matter here
-            book = openpyxl.load_workbook(
-                path, read_only=read_only, data_only=data_only
-            )
-        try:
-            yield book
-        finally:
-            book.close()
-
-
-def _visible(path: Path, book: Any, sheet: str | None, remarks: list[str]) -> Any:
-    """The sheet that the user names, or the first that is not hidden."""
-    found = {each.title: each for each in book.worksheets}
-    if sheet is not None:
-        if sheet not in found:
-            raise FileError(
-                f"{path}: has no sheet {sheet!r}; it has {some(found)}."
-                f"{did_you_mean(sheet, found)}"
-            )
-        return found[sheet]
-    visible = [x for x, own in found.items() if own.sheet_state == "visible"]
-    if not visible:
-        raise FileError(
-            f"{path}: all sheets are hidden ({some(found)}); name one: "
-            f"{path.name}#SHEET"
-        )
-    others = [x for x in found if x != visible[0]]
-    if others:
-        _remark(remarks, f"sheet {visible[0]!r} read, and not {some(others)}")
-    return found[visible[0]]
-
-
-def _remark(remarks: list[str], text: str) -> None:
-    if text not in remarks:
-        remarks.append(text)
-
-
-def _refuse_spread(path: Path, contents: Iterable[bytes]) -> None:
-    """Refuse a few cells so far apart that the cells between would fill the memory."""
-    from openpyxl.utils import column_index_from_string as number
-
-    for content in contents:
-        merged = sum(
-            (number(right.decode()) - number(left.decode()) + 1)
-            * (int(low) - int(top) + 1)
-            for left, top, right, low in _MERGED.findall(content)
-        )
-        places = _CELL.findall(content)
-        rows = max((int(row) for _, row in places), default=0)
-        columns = max((number(x.decode()) for x, _ in places), default=0)
-        if max(merged, rows * columns - 100 * len(places)) > MOST_MERGED:
-            raise FileError(
-                f"{path}: its {len(places):,} cells are spread over {rows:,} rows and "
-                f"{columns:,} columns; save the table alone, as .csv."
-            )
-
-
-def _merged_cells(sheet: Any) -> dict[tuple[int, int], Any]:
-    """The value of every merged cell but the first, which has it."""
-    found = {}
-    for merged in sheet.merged_cells.ranges:
-        value = sheet.cell(merged.min_row, merged.min_col).value
-        if value is not None:
-            found.update(dict.fromkeys(list(merged.cells)[1:], value))
-    return found
-
-
-def _refuse_unstored(path: Path, values: Any, formulas: Any) -> None:
-    """Refuse formulas whose value the program that wrote the file did not compute."""
-    empty = [
-        cell.coordinate
-        for row in formulas.iter_rows()
-        for cell in row
-        if cell.data_type == "f" and values[cell.coordinate].value is None
-    ]
-    if empty:
-        raise FileError(
-            f"{path}: {len(empty)} formulas have no stored value ({some(empty)}); open "
-            "the file in Excel or LibreOffice and save it."
-        )
-
-
-def _trimmed(grid: Iterable[Iterable[Any]]) -> Rows:
-    """Rows with a cell in them, without empty cells after the last column."""
-    width = 0
-    for number, row in enumerate(grid, 1):
-        cells = [_dated(value) for value in row]
-        while len(cells) > width and cells[-1] == "":
-            cells.pop()
-        if any(cell != "" for cell in cells):
-            width = width or len(cells)
-            yield number, cells + [""] * (width - len(cells))
-
-
-def _dated(value: Any) -> Any:
-    if isinstance(value, datetime) and value.time() == time():
-        return value.date()
-    return value.isoformat() if isinstance(value, time) else typed(value)
+TYPED: dict[str, tuple[Callable[[Path], Rows], str]] = {
+    ".parquet": (_parquet_rows, "row"),
+    ".json": (_json_rows, "record"),
+    ".jsonl": (_jsonl_rows, "line"),
+    ".ndjson": (_jsonl_rows, "line"),
+}
+"""Files whose cells have a type: their readers, and what places are counted by."""

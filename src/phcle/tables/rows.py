@@ -13,17 +13,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from phcle.contexts.descriptive.data import DescriptiveContext
-from phcle.contexts.descriptive.sources import Cells
+from phcle.contexts.encoders import Cells
+from phcle.contexts.values import DescriptiveContext
 from phcle.errors import ContextError, FileError, some
-from phcle.tables.cells import unknown_cells
+from phcle.tables.cells import cell_text, first_few, unknown_cells
 from phcle.tables.columns import read_column
-from phcle.tables.encodings import find_encoding
 from phcle.tables.file_kinds import ROLES
 from phcle.tables.frames import labelled_rows, lineage_edges
 from phcle.tables.kinds import TRIPLE
-from phcle.tables.reader import Reading, Table, cell_text, open_table, text_lines
-from phcle.tables.sources import FileSummary, first_few
+from phcle.tables.reader import Reading, Table
+from phcle.tables.text_tables import find_encoding, text_lines
 from phcle.tables.word_vectors import read_word_vectors
 
 LISTED = re.compile(r"[|;]")
@@ -34,24 +33,35 @@ MOST_ODD = 1000
 
 
 def _texts(
-    table: Table, kind: str, *needed: str
+    table: Table,
+    kind: str,
+    *needed: str,
+    markers: bool = False,
+    at: Mapping[str, int] | None = None,
 ) -> Iterator[tuple[int, tuple[str, str]]]:
     """Line and texts of the two columns of a kind; empty ones that it needs are faults.
 
-    The faults are raised after the last row.
+    Rows with a marker of the unknown in the second column are left out with a remark,
+    if `markers` says so. The faults are raised after the last row.
     """
-    at = table.columns_of(kind)
+    at = at or table.columns_of(kind)
     roles = ROLES[kind][:2]
     one, other = (at[role] for role in roles)
     may_lack = [role not in needed for role in roles]
+    is_marker = table.reading.markers.is_marker
+    unknown: Counter[str] = Counter()
     for line, cells in table.texts():
         first, last = cells[one], cells[other]
-        if (first or may_lack[0]) and (last or may_lack[1]):
+        if markers and is_marker(last):
+            unknown[last] += 1
+        elif (first or may_lack[0]) and (last or may_lack[1]):
             yield line, (first, last)
         else:
             wrong = roles[1] if first or may_lack[0] else roles[0]
             table.fault(line, f"{wrong} is empty; fill it or remove the row.")
     table.raise_faults()
+    if unknown:
+        table.remarks.append(unknown_cells(unknown))
 
 
 def read_hierarchy_edges(table: Table) -> list[tuple[str, str]]:
@@ -68,15 +78,15 @@ def read_hierarchy_edges(table: Table) -> list[tuple[str, str]]:
     list of (str, str)
         Pairs of child and parent.
     """
-    levels = table.levels()
-    if levels is not None:
-        rows = [[cells[i] for i in levels] for _, cells in table.texts()]
+    at = table.columns_of("hierarchy")
+    if "child" not in at:
+        rows = [[cells[i] for i in at.values()] for _, cells in table.texts()]
         table.raise_faults()
         return lineage_edges(rows)
     edges: dict[tuple[str, str], None] = {}
     n_roots = n_again = 0
     own_parents: list[str] = []
-    for line, (child, parent) in _texts(table, "hierarchy", "child"):
+    for line, (child, parent) in _texts(table, "hierarchy", "child", at=at):
         if not parent:
             n_roots += 1
         elif child == parent:
@@ -139,7 +149,7 @@ def _weights(
 ) -> list[float]:
     """The weights of edges, each of which must be a number."""
     title = table.header[at["weight"]] if "weight" in at else "weight"
-    asked = table.reading.read_as.get(title, "")
+    asked = table.reading.read_as.get(title)
     markers = table.reading.markers
     column = read_column(cells, markers, how=asked)
     if column.doubt and column.ways == ("point", "comma"):
@@ -157,7 +167,7 @@ def _weights(
             table.fault(lines[row], "weight is unknown; fill it or remove the row.")
         elif row in column.odd:
             table.fault(lines[row], f"weight must be a number. Got {cell!r}.")
-    return column.numbers
+    return list(map(float, column.array(len(cells))))
 
 
 def read_annotations(table: Table) -> list[tuple[str, str]]:
@@ -202,12 +212,7 @@ def read_tags(table: Table) -> dict[str, list[str]]:
     """
     tags: dict[str, dict[str, None]] = {}
     n_again = n_lists = 0
-    unknown: Counter[str] = Counter()
-    is_marker = table.reading.markers.is_marker
-    for _, (label, tag) in _texts(table, "tags", "label"):
-        if is_marker(tag):
-            unknown[tag] += 1
-            continue
+    for _, (label, tag) in _texts(table, "tags", "label", markers=True):
         own = tags.setdefault(label, {})
         listed = [tag] if tag else []
         if LISTED.search(tag):
@@ -217,8 +222,6 @@ def read_tags(table: Table) -> dict[str, list[str]]:
         own.update(dict.fromkeys(listed))
     table.count(n_again, "identical row{s} dropped")
     table.count(n_lists, "cell{s} with several tags split at | or ;")
-    if unknown:
-        table.remarks.append(unknown_cells(unknown))
     return {label: list(own) for label, own in tags.items()}
 
 
@@ -241,20 +244,15 @@ def read_cells(table: Table, kind: str) -> dict[str, str]:
     found: dict[str, tuple[int, str]] = {}
     other = []
     n_again = 0
-    unknown: Counter[str] = Counter()
-    is_marker = table.reading.markers.is_marker
-    for line, (label, cell) in _texts(table, kind, "label"):
-        if role == "text" and is_marker(cell):
-            unknown[cell] += 1
-        elif cell and label not in found:
+    markers = role == "text"
+    for line, (label, cell) in _texts(table, kind, "label", markers=markers):
+        if cell and label not in found:
             found[label] = line, cell
         elif cell == found.get(label, (0, ""))[1]:
             n_again += bool(cell)
         elif cell:
             other.append(f"{label!r} ({table.counted}s {found[label][0]} and {line})")
     table.count(n_again, "identical row{s} dropped")
-    if unknown:
-        table.remarks.append(unknown_cells(unknown))
     if other:
         table.remarks.append(
             f"the first {role} is taken of labels with several: {first_few(other)}"
@@ -285,7 +283,7 @@ def read_attributes(table: Table, name: str, **options: Any) -> DescriptiveConte
             f"{table.path}: a label column and at least one attribute were expected, "
             f"but the header has only {table.header[0]!r}."
         )
-    rows, lines = labelled_rows(table)
+    rows = labelled_rows(table)
     reading = table.reading
     context = DescriptiveContext.from_cells(
         tuple(rows.labels),
@@ -299,42 +297,27 @@ def read_attributes(table: Table, name: str, **options: Any) -> DescriptiveConte
     table.remarks.extend(context.remarks)
     assert isinstance(context.source, Cells)
     table.columns = context.source.summaries
-    line_of = dict(zip(rows.labels, lines, strict=True))
+    line_of = dict(zip(rows.labels, rows.lines, strict=True))
     for cell in context.source.odd[:MOST_ODD]:
         place = table.where(line_of[cell.label])
         table.odd_cells.append(f"{place}: {cell.title!r}: {cell.text!r} {cell.why}.")
     return context
 
 
-def read_synonyms(
-    path: str | Path, reading: Reading | None = None
-) -> tuple[dict[str, str], FileSummary]:
-    r"""Read a file of synonyms, such as `phcle fit` suggests.
+def read_synonyms(table: Table) -> dict[str, str]:
+    r"""Read synonyms, such as `phcle fit` suggests.
 
     Parameters
     ----------
-    path : str or Path
+    table : Table
         A table with the columns `label` and `synonym`: the spelling to use, and the one
         that it replaces.
-    reading : Reading, optional
-        How the user wants it to be read.
 
     Returns
     -------
-    synonyms : dict
+    dict
         Label by synonym.
-    summary : FileSummary
-        What was read, and how.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "synonyms.csv"
-    >>> _ = path.write_text("label,synonym\nBeds,Bedz\n")
-    >>> read_synonyms(path)[0]
-    {'Bedz': 'Beds'}
     """
-    table = open_table(path, reading)
     titles = [title.lower() for title in table.header]
     if missing := [role for role in ROLES["synonyms"] if role not in titles]:
         table.fault(
@@ -350,7 +333,7 @@ def read_synonyms(
                 line,
                 f"{other!r} is a synonym of {found[other]!r} already; remove one.",
             )
-    return found, FileSummary.of(table, "synonyms")
+    return found
 
 
 def read_labels(

@@ -1,12 +1,15 @@
 """Tables whose cells can be replaced: text to the byte, and workbooks by openpyxl.
 
 The table is in memory as a whole: it has about as many rows as the embedding that fills
-it.
+it. New values look like the known ones of their column. Where these do not agree, a
+plain notation is used: a number with a point and few digits, a date like 2021-12-31.
 """
 
 from __future__ import annotations
 
 import codecs
+import io
+import math
 import re
 import warnings
 import zipfile
@@ -14,28 +17,40 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
-from phcle.contexts.labels import as_cell, normal
+from phcle.contexts.labels import normal
+from phcle.embedding.cell_texts import DIGITS, number_text, value_text
 from phcle.errors import ContextWarning, FileError, some
 from phcle.files.csv_text import harmless, unmarked
-from phcle.files.reading import opened, read_bytes, refuse_bomb
+from phcle.files.reading import read_bytes
 from phcle.files.text import lines_of
-from phcle.tables.reader import MARK, Reading, find_text_format
-from phcle.tables.spelling import Value
+from phcle.tables.cells import TICKS, cell_text
+from phcle.tables.dates import DateSpelling, is_date
+from phcle.tables.file_kinds import BOOKS
+from phcle.tables.numbers import parse_number
+from phcle.tables.reader import Reading
+from phcle.tables.text_tables import MARK, find_text_format
+from phcle.tables.workbooks import Sheet
 
-BOOKS = (".xlsx", ".xlsm")
+Value = float | bool | str
+
+PAIRS = [
+    *(("1", "0"), ("1.0", "0.0"), ("y", "n"), ("t", "f"), ("on", "off")),
+    *(("true", "false"), ("ja", "nein"), ("oui", "non"), ("s\u00ed", "no")),
+    *(("si", "no"), ("yes", "no")),
+]
+"""How columns write yes and no; of several, the last is usual."""
+
+NO_OF, YES_OF = dict(PAIRS), {no: yes for yes, no in PAIRS}
+
 VALUES = (".parquet", ".json", ".jsonl", ".ndjson")
 """Tables that hold values, not text, so they cannot stay as they are to the byte."""
 
 QUOTED = r'"(?:[^"]+|"")*+"'
-
-MOST_MERGED = 1_000_000
-"""Merged cells of a workbook; openpyxl makes an object of each."""
-
-MERGED = re.compile(rb"mergeCell\s[^>]*?ref=.([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})")
 
 MADE_ANEW = re.compile(
     r"calcChain|sharedStrings|printerSettings|\.rels$|docProps|theme"
@@ -91,7 +106,7 @@ class _Text:
 
     def __init__(self, path: Path, reading: Reading) -> None:
         self.path, self.body = path, self._rows()
-        form = find_text_format(path, reading)
+        form = find_text_format(path, reading.encoding, reading.delimiter)
         self.encoding, self.delimiter = form.encoding.name, form.delimiter
         self.skip = form.skip
         self.data = read_bytes(path)
@@ -201,54 +216,33 @@ class _Book:
     header: list[str]
 
     def __init__(self, path: Path) -> None:
-        import openpyxl
-
-        damaged = "is not an Excel workbook (.xlsx), or it is damaged"
-        with (
-            opened(path, damaged, Exception) as file,
-            warnings.catch_warnings(record=True) as said,
-        ):
+        self.path = path
+        self.shown = Sheet(path)
+        self.parts = _kinds_of_parts(path)
+        with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            self.parts = _checked_parts(path)
-            self.book = openpyxl.load_workbook(
-                file, keep_vba=path.suffix.lower() == ".xlsm", rich_text=True
-            )
-            computed = openpyxl.load_workbook(file, data_only=True)
-            shown = [x for x in computed.worksheets if x.sheet_state == "visible"]
-            values = (shown or computed.worksheets)[0]
-            self.sheet = self.book[values.title]
-            self.values = {at: cell.value for at, cell in values._cells.items()}
-            # A formula that was never computed is no gap.
-            for at, cell in self.sheet._cells.items():
-                if self.values.get(at) is None:
-                    self.values[at] = cell.value
-            self.merged = {
-                (row, column): (area.min_row, area.min_col)
-                for area in self.sheet.merged_cells.ranges
-                for row, column in area.cells
-            }
+            import openpyxl
+
+            is_macro = path.suffix.lower() == ".xlsm"
+            self.book = openpyxl.load_workbook(path, keep_vba=is_macro, rich_text=True)
         self.lost = {str(x.message) for x in said if "removed" in str(x.message)}
+        self.sheet = self.book[self.shown.title]
+        for at, cell in self.sheet._cells.items():
+            if cell.value is not None:  # a formula that was never computed is no gap
+                self.shown.values.setdefault(at, cell.value)
         self.types: dict[int, tuple[type | None, str]] = {}
-        self.path, self.body = path, self._rows()
+        self.top, self.body = 0, self._rows()
 
     def where(self, place: int) -> str:
         return f"{self.path}, row {place}"
 
     def _rows(self) -> Iterator[Row]:
-        """Rows that have cells; all cells of a merged area have its value."""
-        width = 0
-        last: dict[int, int] = {}
-        for row, column in (*self.values, *self.merged):
-            last[row] = max(last.get(row, 0), column)
-        for row in sorted(last):
-            ats = [(row, column) for column in range(1, max(last[row], width) + 1)]
-            texts = [_text(self.values.get(self.merged.get(at, at))) for at in ats]
-            while not width and texts and not texts[-1]:
-                texts.pop()
-            if not width:
-                self.top, width = row, len(texts)
-            places = [None if at in self.merged else at for at in ats]
-            yield row, texts, places
+        """Rows that have cells; all cells of a merged area have its value and stay."""
+        merged = self.shown.first_of
+        for row, cells, places in self.shown.rows():
+            self.top = self.top or row
+            stay = [None if at in merged else at for at in places]
+            yield row, list(map(cell_text, cells)), stay
 
     def save(self, path: Path, new: New) -> None:
         for (row, column), (value, text) in new.items():
@@ -259,8 +253,10 @@ class _Book:
                 cell.data_type = "s"  # never a formula
             elif cell.number_format == "General":
                 cell.number_format = form
-        self.book.save(path)
-        if lost := self.lost | {*self.parts} - {*_checked_parts(path)}:
+        whole = io.BytesIO()  # openpyxl leaves a half-written file open on a full disk
+        self.book.save(whole)
+        path.write_bytes(whole.getvalue())
+        if lost := self.lost | self.parts - _kinds_of_parts(path):
             warnings.warn(
                 f"{self.path}: openpyxl does not keep all of this workbook; the filled "
                 f"one lacks {some(sorted(lost))}.",
@@ -273,8 +269,8 @@ class _Book:
         if column not in self.types:
             known = {
                 row: type(value)
-                for (row, at), value in sorted(self.values.items())
-                if at == column and row > self.top and value is not None
+                for (row, at), value in sorted(self.shown.values.items())
+                if at == column and row > self.top
             }
             kind = Counter(known.values()).most_common(1)[0][0] if known else None
             row = next((row for row, own in known.items() if own is kind), 0)
@@ -283,32 +279,12 @@ class _Book:
         return self.types[column]
 
 
-def _checked_parts(path: Path) -> set[str]:
-    """Kinds of parts of a workbook that a program must keep; bombs are refused."""
-    from openpyxl.utils.cell import range_boundaries
-
-    n_merged = 0
+def _kinds_of_parts(path: Path) -> set[str]:
+    """Kinds of parts of a workbook that a program must keep."""
     with zipfile.ZipFile(path) as archive:
-        refuse_bomb(path, sum(part.file_size for part in archive.infolist()))
         names = archive.namelist()
-        for name in names:
-            if name.startswith("xl/worksheets/") and name.endswith(".xml"):
-                for area in MERGED.findall(archive.read(name)):
-                    left, top, right, bottom = range_boundaries(area.decode())
-                    n_merged += (right - left + 1) * (bottom - top + 1)
-    if n_merged > MOST_MERGED:
-        raise FileError(
-            f"{path}: has {n_merged:,} merged cells; unmerge those that are empty."
-        )
     kinds = {re.sub(r"\d+", "", name.rpartition("/")[2]) for name in names}
     return {kind for kind in kinds if kind and not MADE_ANEW.search(kind)}
-
-
-def _text(value: Any) -> str:
-    """A value as text; whole numbers have no decimals, and days no time."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        value = int(value)
-    return as_cell(value).removesuffix(" 00:00:00")
 
 
 def _typed(kind: type | None, value: Value, text: str) -> Any:
@@ -328,3 +304,170 @@ def _typed(kind: type | None, value: Value, text: str) -> Any:
 
 WritableTable = _Text | _Book
 """A table with its header, the rows below it, and a way to save it."""
+
+
+class ColumnSpelling:
+    """How a column writes its values.
+
+    Examples
+    --------
+    >>> spelling = ColumnSpelling()
+    >>> for text in ("12,50 kg", "3,25 kg"):
+    ...     spelling.see(text)
+    >>> spelling.text(7.123)
+    '7,12 kg'
+    """
+
+    def __init__(self) -> None:
+        self.seen: Counter[str] = Counter()
+
+    def see(self, text: str) -> None:
+        """Take note of a known cell; all cells come before the first value is written.
+
+        Parameters
+        ----------
+        text : str
+            The cell.
+        """
+        self.seen[text] += 1
+
+    def text(self, value: Value) -> str:
+        """Write a predicted value as the column would.
+
+        Parameters
+        ----------
+        value : float, bool or str
+            The value.
+
+        Returns
+        -------
+        str
+            The cell; empty if that is how the column writes the value.
+        """
+        if isinstance(value, bool):
+            return self._truth(value)
+        if isinstance(value, str):
+            return value
+        if not math.isfinite(value):
+            return ""
+        return (self._dates or self._numbers).text(value)
+
+    def _truth(self, value: bool) -> str:
+        """The most common spelling; the opposite of the other one; or yes and no."""
+        common = [text for text, _ in self.seen.most_common()]
+        if common and all(text.lower() in TICKS for text in common):
+            return common[0] if value else ""
+        own, other = (NO_OF, YES_OF) if value else (YES_OF, NO_OF)
+        for text in common:
+            if text.lower() in own:
+                return text
+        seen = next((text for text in common if text.lower() in other), "x")
+        found = other.get(seen.lower(), value_text(value))
+        if seen.isupper():
+            return found.upper()
+        return found.capitalize() if seen[0].isupper() else found
+
+    @cached_property
+    def _numbers(self) -> _Numbers:
+        return _Numbers(self.seen)
+
+    @cached_property
+    def _dates(self) -> DateSpelling | None:
+        """How dates are written; None if most cells are something else."""
+        found = [x for x in self.seen if parse_number(x) is None and is_date(x)]
+        is_usual = sum(self.seen[x] for x in found) > self.seen.total() / 2
+        return DateSpelling(found) if is_usual else None
+
+
+class _Numbers:
+    """How a column writes numbers: what stands around them, and their digits."""
+
+    def __init__(self, seen: Mapping[str, int]) -> None:
+        self.around = {sign: Counter[tuple[str, str]]() for sign in (False, True)}
+        self.exponents: set[str] = set()
+        self.widths: set[int] = set()  # of whole numbers with leading zeros
+        self.has_zero = False
+        marks: set[str] = set()
+        shapes: set[str] = set()  # digits as 0, such as 0.000,00
+        for text, n in seen.items():
+            if (own := parse_number(text)) is None:
+                continue
+            marks |= {own.decides} - {""}
+            shapes.add(re.sub(r"\d", "0", own.digits))
+            self.exponents.add(own.exponent)
+            if re.fullmatch(r"0\d+", own.digits):
+                self.widths.add(len(own.digits))
+            if re.search(r"[^\W0]", own.digits):
+                self.around[own.value() < 0][own.before, own.after] += n
+            else:  # zero has no sign, so it does not tell where one stands
+                self.has_zero = True
+        self.mark = "," if marks == {","} else "."
+        self.is_clear = len(self.exponents) == 1 and len(marks) < 2
+        parts = [shape.partition(self.mark) for shape in shapes or {""}]
+        wholes = [whole for whole, _, _ in parts if whole.count("0") > 3]
+        signs = {whole.replace("0", "")[:1] for whole in wholes}
+        self.thousands = signs.pop() if len(signs) == 1 else ""
+        decimals = {len(fraction) for _, _, fraction in parts}
+        self.fewest, self.most = min(decimals), max(decimals)
+
+    def text(self, value: float) -> str:
+        """Write a number."""
+        digits = self._digits(abs(value))
+        is_negative = value < 0 and re.search(r"[1-9]", digits) is not None
+        before, after = self._around(is_negative)
+        return f"{before}{digits}{after}"
+
+    def _around(self, is_negative: bool) -> tuple[str, str]:
+        """The sign, currency and unit, if all cells agree on them but for spaces."""
+        sign = "-" * is_negative
+        if self.around[is_negative]:
+            return _agreed(self.around[is_negative]) or (sign, "")
+        before, after = _agreed(self.around[not is_negative]) or ("", "")
+        if "(" in before:
+            after = after.removesuffix(")")
+        return sign + re.sub(r"[+\-\u2212(]", "", before).lstrip(), after
+
+    def _digits(self, size: float) -> str:
+        """The digits of a number that is not negative."""
+        if self.exponents and "" not in self.exponents:
+            return self._with_exponent(size)
+        least = float(f"{size:.{self.most}f}")
+        if not self.is_clear:
+            return number_text(size).replace(".", self.mark)
+        if size and self.most and not (self.has_zero or least):
+            # Too small for the column, and yet no zero.
+            return number_text(size, 1).replace(".", self.mark)
+        most = self.most
+        if self.fewest < most and size:  # the usual number of significant digits
+            most = min(most, max(DIGITS - 1 - math.floor(math.log10(size)), 0))
+        whole, fraction = self._parts(f"{size:.{most}f}")
+        if len(self.widths) == 1:
+            whole = whole.zfill(*self.widths)
+        if self.thousands and len(whole) > 3:
+            whole = f"{int(whole):,}".replace(",", self.thousands)
+        return whole + fraction
+
+    def _with_exponent(self, size: float) -> str:
+        """With an exponent like the others: `1.20E-9`, `3e+05`."""
+        most = self.most if self.fewest == self.most else min(self.most, DIGITS - 1)
+        digits, power = f"{size:.{most}e}".split("e")
+        letter = min(self.exponents)[0]
+        plus = "+" if any("+" in x for x in self.exponents) else ""
+        width = min(len(x.lstrip("eE+-")) for x in self.exponents)
+        sign = "-" if power[0] == "-" else plus
+        return "".join(
+            [*self._parts(digits), letter, sign, power[1:].lstrip("0").zfill(width)]
+        )
+
+    def _parts(self, number: str) -> tuple[str, str]:
+        """The digits before the mark, and the mark with those behind it."""
+        whole, _, fraction = number.partition(".")
+        if self.fewest < self.most:
+            fraction = fraction.rstrip("0")
+        return whole, self.mark * bool(fraction) + fraction
+
+
+def _agreed(around: Counter[tuple[str, str]]) -> tuple[str, str] | None:
+    """What stands around numbers, in the usual spelling, if cells differ in spaces."""
+    spellings = {tuple("".join(x.split()).casefold() for x in each) for each in around}
+    return around.most_common(1)[0][0] if len(spellings) == 1 else None

@@ -377,7 +377,7 @@ def npy(array):
         (npy(np.array([object()])), "Object arrays cannot be loaded"),
         (npy(np.zeros(4)).replace(b"(4,)", b"(9,)"), "is damaged, or not a NumPy file"),
         (npy(np.full(4, np.inf)), "finite"),
-        (npy(np.zeros((1, 2, 2))), "must be a matrix"),
+        (npy(np.zeros((1, 2, 2))), "one row per image"),
         (npy(np.array(["text"])), "finite numbers"),
     ],
 )

@@ -66,6 +66,10 @@ def test_columns_are_shown_with_what_they_hold(phcle):
     found = {column["title"]: column for column in looks["columns"]}
     assert found["weight"]["known"] == 5
     assert found["stripes"]["known"] == 4
+    keys = (
+        "file kind why encoding delimiter rows labels columns remarks odd_cells faults"
+    )
+    assert looks.keys() == set(keys.split())
 
 
 def test_names_that_share_words_are_offered_as_a_context(phcle, zoo):

@@ -21,7 +21,7 @@ def images(zoo):
     y = np.repeat([names[x].lower() for x in ids] + ["unicorn"], 5)
     X = np.repeat(np.vstack([vectors, vectors[:1]]), 5, axis=0)
     np.save(folder / "X.npy", X + 0.01 * rng.standard_normal(X.shape))
-    (folder / "labels.txt").write_text("\n".join(y))
+    (folder / "labels.csv").write_text("\n".join(["label", *y]))
     return folder
 
 
@@ -50,7 +50,8 @@ def test_evaluate_takes_the_split_of_the_folder(phcle, images):
 
 
 def test_evaluate_refuses_features_of_other_classes(phcle, images):
-    (images / "labels.txt").write_text("\n".join(f"x{i % 9}" for i in range(45)))
+    lines = ["label", *(f"x{i % 9}" for i in range(45))]
+    (images / "labels.csv").write_text("\n".join(lines))
     result = phcle("evaluate", "animals.phcle", "--features", images, code=2)
     assert "0 of its 9 classes have a vector" in result.stderr
     result = phcle("evaluate", "animals.phcle", "--features", "none", code=2)

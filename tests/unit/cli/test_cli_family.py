@@ -31,13 +31,6 @@ def test_info_tells_in_which_role_a_taxonomy_was_learned(phcle, role):
     assert KINDS[role][-1][1] in phcle("info", "f.phcle").stdout
 
 
-def test_a_taxonomy_alone_cannot_be_a_family(phcle):
-    told = phcle(
-        *("fit", "--hierarchy", "tree.csv", "--role", "family", "--out", "f"), code=2
-    )
-    assert "no other context knows any label" in told.stderr
-
-
 def test_explain_names_relatives_own_data_and_the_shared_nodes_once(phcle, fitted):
     shown = phcle("explain", fitted, "cat", "lion", "-k", 9).stdout
     assert "own data" in shown

@@ -45,8 +45,8 @@ def test_an_own_reader_counts_beside_those_of_the_package(phcle, zoo):
         *("fit", "--hierarchy", "tree.csv", "--attributes", "looks.csv", "--dim", 4),
         *("--reader", "sklearn.linear_model:Ridge", "--out", "out.phcle", "--quiet"),
     )
-    mix = library.load(zoo / "out.phcle").predictions["looks"].mix
-    assert mix.weights[..., mix.names.index("Ridge")].sum() > 0
+    mix = library.load(zoo / "out.phcle").predictions["looks"]
+    assert mix.weights[..., mix.readers.index("Ridge")].sum() > 0
 
 
 @pytest.mark.parametrize(

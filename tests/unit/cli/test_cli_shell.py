@@ -203,8 +203,8 @@ def test_demo_shows_answers_on_one_screen_and_writes_a_page(phcle, zoo):
     assert "–" not in shown
     assert lines[-1] == f"The map of all labels: {Path('a/demo/index.html')}"
     page = (zoo / "a/demo/index.html").read_text("utf-8")
-    (packed,) = re.findall(r'<script id="answers" type="text/plain">(.*?)<', page)
-    answers = gzip.decompress(base64.b64decode(packed)).decode()
+    (held,) = re.findall(r'<script id="answers" type="text/plain">(.*?)</script>', page)
+    answers = gzip.decompress(base64.b64decode(held)).decode()
     for words in ("snow leopard", "sled dog", "kayak"):
         assert words in answers
     assert not re.search(r"<(script|link|img)[^>]*(src|href)=.https?:", page)

@@ -50,7 +50,7 @@ def test_the_language_can_be_chosen_and_joined_with_other_contexts(phcle, zoo, b
     embedding = library.load(zoo / "b.phcle")
     assert [c.name for c in embedding.contexts] == ["animals", "looks"]
     assert embedding.name_of("lion") == "Löwe"
-    assert embedding.contexts[0].data.hierarchy.kind == "path"
+    assert embedding.contexts[0].recipe.kind == "path"
     told = phcle("fit", "--skos", beasts, "--language", "fi", "--out", "c", code=2)
     assert "no name in the language 'fi'" in told.stderr
 

@@ -44,7 +44,7 @@ def test_taxonomy_takes_the_spelling_of_an_earlier_context(tree):
     found = match_contexts([tags(BEDS=["x"], HOME=["y"]), tree])
     renamed = found.contexts[1]
     assert renamed.labels == ("BEDS", "Cots", "Sofas")
-    assert "HOME" in renamed.hierarchy.hierarchy.index
+    assert "HOME" in renamed.hierarchy.index
     assert "HOME" in renamed.columns
     assert "Home" not in renamed.columns
 
@@ -94,7 +94,7 @@ def test_nodes_that_become_one_keep_all_edges(tree):
     found = match_contexts(tree, synonyms={"Cots": "Beds", "Living room": "Home"})
     renamed = found.contexts[0]
     assert renamed.labels == ("Beds", "Sofas")
-    assert renamed.hierarchy.hierarchy.parents_of("Sofas") == ("Home",)
+    assert renamed.hierarchy.parents_of("Sofas") == ("Home",)
 
 
 @pytest.mark.parametrize("kind", ["ancestors", "path"])
@@ -132,6 +132,6 @@ def test_stored_embedding_is_asked_by_any_spelling(tree, tmp_path):
     assert found.spellings == {"BEDS": "Beds", "Bedz": "Sofas"}
     assert found.resolve("BEDS") == "Beds"
     assert found.resolve("Bedz") == "Sofas"
-    assert found.label_spelled("  beds".strip()) == "Beds"
-    assert found.label_spelled("Bed") is None
+    assert found.called.spelled("  beds".strip()) == "Beds"
+    assert found.called.spelled("Bed") is None
     assert found.select(["Sofas"]).resolve("Bedz") == "Sofas"

@@ -62,7 +62,7 @@ def test_everything_comes_back(embedding, path):
 @pytest.mark.parametrize("role", ["counts", "family", "both"])
 def test_triples_come_back_in_every_role(tmp_path, role):
     triples = [("a", "in", "b"), ("b", "near", "c"), ("c", "in", "d")]
-    graph = RelationalContext.from_triples(triples).in_role(role)
+    graph = RelationalContext.from_triples(triples).changed(role=role)
     table = DescriptiveContext.from_tags({"a": ["x"], "b": ["y"], "d": ["x"]})
     model = PHCLE(dim=2, completion="none").fit([graph, table])
     model.embedding_.save(tmp_path / "graph.phcle")
@@ -79,7 +79,7 @@ def test_hierarchy_comes_back(hierarchy_model, tmp_path):
     embedding = hierarchy_model.embedding_
     embedding.save(tmp_path / "tree.phcle")
     again = load(tmp_path / "tree.phcle")
-    one, other = (e.contexts[0].data.hierarchy for e in (embedding, again))
+    one, other = (e.contexts[0].recipe for e in (embedding, again))
     assert one.hierarchy.nodes == other.hierarchy.nodes
     assert np.array_equal(one.hierarchy.edges, other.hierarchy.edges)
     assert again.explain("coffeepot", "teapot") == embedding.explain(

@@ -26,9 +26,8 @@ def test_numbered_labels_count_into_the_classes(tmp_path):
             assert data.name == tmp_path.name
 
 
-@pytest.mark.parametrize("labels", [np.array(LABELS), np.array(LABELS, dtype="S")])
-def test_labels_may_be_text(tmp_path, labels):
-    np.savez(tmp_path / "mine.npz", features=FEATURES, labels=labels)
+def test_labels_may_be_text(tmp_path):
+    np.savez(tmp_path / "mine.npz", features=FEATURES, labels=LABELS)
     assert load_feature_folder(tmp_path, name="pets").labels.tolist() == LABELS
 
 
@@ -37,23 +36,10 @@ def test_numbers_without_classes_are_labels_themselves(tmp_path):
     assert load_feature_folder(tmp_path).classes == ("3", "5")
 
 
-@pytest.mark.parametrize("matrix", ["X.npy", "features.npy"])
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("labels.txt", "cat\ndog\ncat\nfish\n"),
-        ("labels.csv", "file,Label\n1,cat\n2,dog\n3,cat\n4,fish\n"),
-        ("labels.tsv", "label\tfile\ncat\t1\ndog\t2\ncat\t3\nfish\t4\n"),
-        ("labels.npy", None),
-    ],
-)
-def test_a_matrix_has_its_labels_beside_it(tmp_path, matrix, name, text):
-    np.save(tmp_path / matrix, FEATURES)
-    if text is None:
-        np.save(tmp_path / name, np.array(LABELS))
-    else:
-        (tmp_path / name).write_text(text)
-    for source in (tmp_path, tmp_path / matrix):
+def test_a_matrix_has_its_labels_beside_it(tmp_path):
+    np.save(tmp_path / "X.npy", FEATURES)
+    (tmp_path / "labels.csv").write_text("file,Label\n1,cat\n2,dog\n3,cat\n4,fish\n")
+    for source in (tmp_path, tmp_path / "X.npy"):
         assert load_feature_folder(source).labels.tolist() == LABELS
 
 
@@ -89,18 +75,15 @@ def test_malformed_splits_are_refused(tmp_path, text, message):
     ("arrays", "message"),
     [
         ({"X": FEATURES}, r"needs the arrays 'features' and 'labels', but has 'X'"),
-        ({"features": FEATURES[0], "labels": LABELS}, r"Got shape \(3,\)"),
-        ({"features": FEATURES, "labels": LABELS[:3]}, "4 images, but there are 3"),
+        ({"features": FEATURES[0], "labels": LABELS}, r"Got \(3,\) and \(4,\)"),
+        ({"features": FEATURES, "labels": LABELS[:3]}, r"Got \(4, 3\) and \(3,\)"),
         ({"features": FEATURES.astype(str), "labels": LABELS}, "must be numbers"),
         ({"features": FEATURES, "labels": np.ones(4)}, "Got float64"),
         (
             {"features": FEATURES, "labels": [0, 1, 2, 3], "classes": ["a", "b"]},
             "2 classes, from 0 to 1. Got 0 to 3",
         ),
-        (
-            {"features": FEATURES, "labels": [b"\xff\xfe"] * 4},
-            "labels must be UTF-8 text",
-        ),
+        ({"features": FEATURES, "labels": np.array(LABELS, "S")}, "must be one row of"),
     ],
 )
 def test_malformed_archives_are_refused(tmp_path, arrays, message):
@@ -138,10 +121,9 @@ def test_damaged_files_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("labels.txt", "cat\n\ncat\n", "line 2: the label is empty"),
         ("labels.csv", "cat\ndog\ncat\n", "needs a column 'label'"),
         ("labels.csv", "label,x\ncat,1\n,2\n", "line 3: the label is empty"),
-        ("notes.txt", "", "needs one file of labels.*Got none"),
+        ("notes.txt", "", "labels.csv: no such file"),
     ],
 )
 def test_malformed_label_files_are_refused(tmp_path, name, text, message):
@@ -152,7 +134,7 @@ def test_malformed_label_files_are_refused(tmp_path, name, text, message):
 
 
 def test_a_folder_must_have_one_source_of_features(tmp_path):
-    with pytest.raises(FileError, match="has no features"):
+    with pytest.raises(FileError, match=r"must have one file of features.*Got none"):
         load_feature_folder(tmp_path)
     np.save(tmp_path / "X.npy", FEATURES)
     np.savez(tmp_path / "a.npz", features=FEATURES, labels=LABELS)

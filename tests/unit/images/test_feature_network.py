@@ -48,7 +48,7 @@ def test_a_network_of_patches_gives_one_row_per_photo(tmp_path, photo):
 
 def test_folder_that_is_no_network_is_refused(tmp_path, photo):
     for path in (tmp_path, photo):
-        with pytest.raises(FileError, match=r"must be a folder with config\.json"):
+        with pytest.raises(FileError, match="is not a network that can be read"):
             FeatureNetwork.open(str(path))
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
 from phcle.errors import FileError, OptionError, UnknownLabelError
-from phcle.images import ESZSL, ImageMap, load_map
+from phcle.images import ESZSL, SJE, ConSE, ImageMap, load_map
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +87,16 @@ def test_saved_map_gives_the_same_answers(problem, image_map, tmp_path):
     assert (now.related, now.attributes) == (was.related, was.attributes)
 
 
+def test_maps_and_classifiers_survive_a_pickle(problem, image_map):
+    embedding, X, y, _ = problem
+    again = pickle.loads(pickle.dumps(image_map))
+    np.testing.assert_array_equal(again.vectors(X), image_map.vectors(X))
+    for kind in (ESZSL, ConSE, SJE):
+        fitted = kind(embedding, candidates="all").fit(X, y)
+        again = pickle.loads(pickle.dumps(fitted))
+        np.testing.assert_array_equal(again.predict(X[:20]), fitted.predict(X[:20]))
+
+
 def test_damaged_foreign_and_later_files_are_refused(problem, image_map, tmp_path):
     path = tmp_path / "m.map"
     image_map.save(path)
@@ -109,12 +121,12 @@ def test_parts_that_do_not_fit_are_refused(image_map, tmp_path):
     from dataclasses import replace
 
     replace(image_map, offset=image_map.offset[:-1]).save(tmp_path / "m.map")
-    with pytest.raises(FileError, match=r"offset of shape \(3,\)"):
+    with pytest.raises(FileError, match=r"its offset must be numbers of shape \(4,\)"):
         load_map(tmp_path / "m.map")
     broken = image_map.weights.copy()
     broken[0, 0] = np.nan
     replace(image_map, weights=broken).save(tmp_path / "m.map")
-    with pytest.raises(FileError, match="weights that is not finite"):
+    with pytest.raises(FileError, match="its weights must be finite"):
         load_map(tmp_path / "m.map")
 
 

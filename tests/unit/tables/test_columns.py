@@ -8,6 +8,8 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from phcle import PHCLE, DescriptiveContext, fold_in, load
 from phcle.errors import ContextError, GuessWarning
@@ -165,11 +167,13 @@ def test_what_can_be_read_in_two_ways_stays_text_with_a_remark(cells, why):
         (["02134", "90210"], "number", [2134, 90210]),
         (["5 kg", "6 kg", "3 lb"], "number", [5, 6, NAN]),
         (["20101231", "20110101"], "number", [20101231, 20110101]),
+        (["1999", "2004"], "date", [1999, 2004]),
     ],
 )
 def test_the_user_decides_how_a_column_is_read(cells, how, numbers):
-    found = numbers_of(read(cells, read_as={"x": how}))
-    np.testing.assert_allclose(found, numbers, atol=1e-6)
+    context = read(cells, read_as={"x": how})
+    np.testing.assert_allclose(numbers_of(context), numbers, atol=1e-6)
+    assert "left as text" not in str(context.remarks)
 
 
 def test_digits_are_dates_if_all_of_them_are():
@@ -251,3 +255,30 @@ def test_odd_cells_stay_with_the_embedding(tmp_path):
     model.fit(context).embedding_.save(tmp_path / "x.phcle")
     (stored,) = load(tmp_path / "x.phcle").contexts
     assert stored.source.odd == (("label7", "x", "1xx9", "is no number"),)
+
+
+UNKNOWN = [None, "", " ", "nan", "NA", "n/a", "NULL", "None", NAN, pd.NA, pd.NaT]
+
+
+@pytest.mark.parametrize("cell", UNKNOWN)
+def test_an_empty_cell_is_unknown_in_a_column_of_numbers_and_of_text(cell):
+    np.testing.assert_array_equal(numbers_of(read([1.5, cell])), [1.5, NAN])
+    assert words_of(read(["red", cell])) == ["red", None]
+
+
+@given(st.lists(st.floats(-1e100, 1e100), min_size=1), st.booleans())
+@settings(deadline=None)
+def test_numbers_come_back_as_they_were(numbers, as_text):
+    cells = [repr(x) for x in numbers] if as_text else numbers
+    np.testing.assert_array_equal(numbers_of(read(cells)), numbers)
+
+
+@pytest.mark.parametrize("title", ["", "Unnamed: 0", "index"])
+def test_row_numbers_of_an_exported_table_are_left_out(title):
+    labels = [f"x{i}" for i in range(6)]
+    numbered = {title: ["3", "1", "2", "4", "6", "5"], "mass": ["1"] * 6}
+    context = DescriptiveContext.from_cells(labels, numbered, "mine")
+    assert context.columns == ("mass",)
+    assert context.left_out == {title: "it numbers the rows"}
+    for column in ({title: ["1", "2", "3", "4", "6", ""]}, {"rank": list("123456")}):
+        assert not DescriptiveContext.from_cells(labels, column, "mine").left_out

@@ -1,4 +1,4 @@
-"""Dirty variants of one table: read as the clean one, or refused with all faults."""
+"""Dirty and odd tables: read as a person would, or refused, or it is said."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import warnings
 
 import dirty_tables
 import numpy as np
+import odd_tables
 import pytest
 
 import phcle
@@ -84,3 +85,20 @@ def check_attributes(variant, found, expected):
     if variant.plural:
         suggested = {x.spelling: x.candidates for x in found.match.suggestions}
         assert all(suggested[one] == (many,) for one, many in singular.items())
+
+
+LEFT_OPEN = ("fractions", "codes of countries and Namibia")
+"""Tables that a person reads, and phcle only remarks on."""
+
+
+@pytest.mark.parametrize("odd", odd_tables.ALL, ids=lambda x: x.name)
+def test_nothing_is_wrong_in_silence(odd, tmp_path):
+    path = tmp_path / odd.file
+    path.write_bytes(odd.text.encode() if isinstance(odd.text, str) else odd.text)
+    found = odd_tables.outcome(odd, path, odd_tables.read_by_phcle)
+    if not odd.cells:
+        assert found == "refused"
+    elif odd_tables.ASKS in odd.cells.values() or odd.name in LEFT_OPEN:
+        assert found == "remarked"
+    else:
+        assert found == "right"

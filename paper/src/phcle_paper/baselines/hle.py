@@ -72,7 +72,7 @@ def hierarchy_embedding(
 def _tree_of(given: Any) -> tuple[Hierarchy, tuple[str, ...]]:
     """The taxonomy and the labels that go with it."""
     if isinstance(given, RelationalContext) and given.hierarchy is not None:
-        return given.hierarchy.hierarchy, given.labels
+        return given.hierarchy, given.labels
     tree = getattr(given, "hierarchy", given)  # a recipe for counts holds its tree
     if isinstance(tree, Hierarchy):
         return tree, tree.leaves

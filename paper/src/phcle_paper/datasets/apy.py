@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from phcle.contexts import DescriptiveContext
 from phcle.errors import FileError, did_you_mean
-from phcle.images import read_array
+from phcle.files import read_npy
 from phcle_paper.datasets.classes import AnnotatedImages
 from phcle_paper.datasets.releases import APY
 from phcle_paper.reading import numbered_lines
@@ -81,8 +81,8 @@ def load_apy_objects(folder: str | Path) -> AnnotatedImages:
     means over these objects.
     """
     folder = Path(folder)
-    features = read_array(APY.file(folder, FEATURES), 2)
-    attributes = read_array(APY.file(folder, OBJECT_ATTRIBUTES), 2)
+    features = read_npy(APY.file(folder, FEATURES))
+    attributes = read_npy(APY.file(folder, OBJECT_ATTRIBUTES))
     path = APY.file(folder, OBJECTS)
     rows = [(line, text.split("\t")) for line, text in numbered_lines(path)]
     for line, cells in rows:

@@ -136,8 +136,8 @@ def predictions(
     own = objects.attributes[rows][is_described]
     mean = own.mean(axis=0)
     scaling = images.scaling("standardize")
-    test = scaling.apply(np.asarray(X, images.X.dtype))
-    spectrum = Spectrum.of(scaling.apply(images.X[is_described]), own - mean)
+    test = scaling.transform(np.asarray(X, images.X.dtype))
+    spectrum = Spectrum.of(scaling.transform(images.X[is_described]), own - mean)
     context: Any = next(x for x in embedding.contexts if getattr(x, "readable", False))
     of_class = objects.class_values(told)
     is_told = np.isin(images.classes, told)

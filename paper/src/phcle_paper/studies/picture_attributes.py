@@ -78,7 +78,7 @@ class PictureAttributes:
             gram + pull * unit * np.eye(len(gram)), U.T @ residual.T
         ).T
         self.mean: Floats = away.mean(axis=0)
-        scaled = images.scaling("standardize").apply(images.X)
+        scaled = images.scaling("standardize").transform(images.X)
         self._spectrum = Spectrum.of(scaled, away - self.mean)
 
     def weights(self, ridge: float) -> Floats:

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from phcle.answers import UnderstoodPicture
 from phcle.embedding import LabelEmbedding
 from phcle.files import write_whole
-from phcle.images import ImageMap, Understanding
+from phcle.images import ImageMap
 from phcle_paper.datasets import load_xlsa17
 from phcle_paper.studies.described_objects import placed_objects
 from phcle_paper.tables.image_benchmarks import FOLDERS
@@ -39,7 +40,7 @@ class Panel:
 
 def panel_of(
     title: str,
-    found: Understanding,
+    found: UnderstoodPicture,
     embedding: LabelEmbedding,
     truth: Mapping[str, Any],
 ) -> Panel:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,9 +32,9 @@ def dense(values=VALUES, labels=("a", "b", "c"), columns=("x", "y"), **options):
 
 def table(context):
     """Known values by (label, column)."""
-    values, observed = context.values, context.observed
+    values, observed = context.matrix.arrays
     known = np.ones((len(context.labels), len(context.columns)), dtype=bool)
-    if not context.is_sparse:
+    if not context.matrix.is_sparse:
         known = ~np.isnan(values)
     else:
         values = values.toarray()
@@ -48,12 +50,23 @@ def table(context):
 
 def test_nan_is_unknown_and_a_row_of_nan_is_not_observed():
     context = dense()
-    assert not context.is_sparse
+    assert not context.matrix.is_sparse
     assert context.n_observed == 3
     assert context.observed_labels == ("a", "c")
     assert repr(context) == (
         "DescriptiveContext('mine': 3 labels × 2 columns, 3 values known)"
     )
+
+
+def test_fields_can_be_replaced():
+    context = dense(standardize=True)
+    other = replace(context, labels=("p", "q", "r"))
+    assert table(other) == {
+        ({"a": "p", "b": "q", "c": "r"}[label], column): value
+        for (label, column), value in table(context).items()
+    }
+    assert other.standardize
+    assert replace(context, values=np.ones((3, 2))).n_observed == 6
 
 
 def test_sparse_values_without_a_mask_are_all_known():
@@ -192,7 +205,7 @@ def test_absent_tag_of_a_present_label_is_a_known_zero():
     context = DescriptiveContext.from_tags(
         {"cat": ["fur", "tail", "fur "], 7: {"tail"}, "stone": []}
     )
-    assert context.is_sparse
+    assert context.matrix.is_sparse
     assert context.labels == ("cat", "7", "stone")
     assert context.columns == ("fur", "tail")
     np.testing.assert_array_equal(context.values.toarray(), [[1, 1], [0, 1], [0, 0]])
@@ -234,7 +247,7 @@ TEXTS = {
 def test_texts_are_tf_idf_of_words_that_occur_often_enough():
     context = DescriptiveContext.from_texts(TEXTS, min_count=2)
     assert context.columns == ("animal", "fur", "small")
-    assert context.is_sparse
+    assert context.matrix.is_sparse
     oracle = TfidfVectorizer(
         vocabulary=context.columns, sublinear_tf=True, stop_words="english"
     ).fit_transform(TEXTS.values())

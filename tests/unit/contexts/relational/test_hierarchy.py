@@ -172,7 +172,7 @@ def test_repeated_edge_is_counted_once_with_a_warning_at_the_caller():
             [("a", "r"), ("a", "r"), (" a", "r")], name="t", labels=["a", "r"]
         )
     assert caught[0].filename == __file__
-    assert len(context.hierarchy.hierarchy.edges) == 1
+    assert len(context.hierarchy.edges) == 1
 
 
 def test_graph_nodes_without_an_edge_are_left_out_with_a_warning_at_the_caller():

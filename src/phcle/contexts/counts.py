@@ -1,0 +1,967 @@
+"""RelationalContext: which labels occur together, before, during and after a fit."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from phcle.arrays import AnyFloats, Flags, Floats
+from phcle.backends.distributed import current_processes
+from phcle.backends.protocol import Backend
+from phcle.backends.row_blocks import Block
+from phcle.contexts import cooccurrence, logistic
+from phcle.contexts.cooccurrence import LabelLinks
+from phcle.contexts.gaps import SMALLEST
+from phcle.contexts.hierarchy import INSTEAD, Hierarchy, HierarchyCounts
+from phcle.contexts.labels import (
+    as_labels,
+    as_names,
+    index_of,
+    positions_of,
+    same_names,
+    some_names,
+)
+from phcle.contexts.matrices import (
+    LARGEST,
+    as_csr,
+    check_array,
+    check_axes,
+    check_number,
+    merging_matrix,
+    stacked,
+    take_columns,
+    take_rows,
+)
+from phcle.contexts.protocol import (
+    AT,
+    HAS,
+    LACKS,
+    UNKNOWN,
+    Codes,
+    Context,
+    Pair,
+    Reasons,
+)
+from phcle.contexts.terms import UNITS, Penalties, StartTarget
+from phcle.errors import ContextError, ContextWarning, PhcleWarning, check_choice, some
+from phcle.files.container import TensorStore
+
+if TYPE_CHECKING:
+    from phcle.contexts.kinship import Kinship
+
+ROLES = ("counts", "family", "both", "auto")
+"""What a fit may make of a hierarchy or graph; see `from_hierarchy`."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RelationalContext(Context):
+    """Counts of labels (rows) and what they occur with (columns).
+
+    Columns can be other labels, ancestors in a taxonomy, or words of a text. A label
+    without any count is unknown to the context. Most contexts are made by one of the
+    `from_…` constructors.
+
+    Parameters
+    ----------
+    name : str
+        Name of the context. All contexts of a fit need different names.
+    labels : tuple of str, or NameArray
+        Names of the rows.
+    columns : tuple of str, or NameArray
+        Names of the columns.
+    counts : sparse or dense array of shape (labels, columns)
+        Counts or weights: finite, zero or more.
+    recipe : HierarchyCounts, optional
+        How a hierarchy was turned into these counts. Labels that are added to an
+        embedding later are counted in the same way.
+    role : {"counts", "family", "both", "auto"}, default "counts"
+        What the fit makes of a hierarchy or graph; see `from_hierarchy`.
+    triples : LabelLinks, optional
+        The links that were counted, if they are of several relations.
+    scale : float
+        In a fit: what counts are multiplied by.
+    column_mass : array of shape (columns,)
+        In a fit: sums of scaled counts.
+    total : float
+        In a fit: the sum of all scaled counts.
+
+    Examples
+    --------
+    >>> pets = RelationalContext.from_edges([("cat", "dog"), ("dog", "wolf", 2)])
+    >>> pets
+    RelationalContext('edges': 3 labels × 3 columns, 4 counts)
+    >>> pets.labels
+    ('cat', 'dog', 'wolf')
+    """
+
+    counts: sp.csr_array
+    recipe: HierarchyCounts | None = None
+    role: str = "counts"
+    triples: LabelLinks | None = None
+    scale: float = field(default=1.0, kw_only=True)
+    column_mass: Floats = field(default_factory=lambda: np.zeros(0), kw_only=True)
+    total: float = field(default=0.0, kw_only=True)
+
+    kind = "relational"
+    order = 0
+    updated_after_labels = False
+
+    def __post_init__(self) -> None:
+        check_choice("role", self.role, ROLES)
+        object.__setattr__(self, "counts", as_csr(self.counts, self.name))
+        check_axes(self.name, self.labels, self.columns, self.counts.shape)
+        _check_counts(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"RelationalContext({self.name!r}: {len(self.labels)} labels × "
+            f"{len(self.columns)} columns, {self.counts.nnz} counts)"
+        )
+
+    @property
+    def has_values(self) -> Flags:
+        """Which labels have at least one count."""
+        return np.asarray(np.diff(self.counts.indptr) > 0)
+
+    @property
+    def hierarchy(self) -> Hierarchy | None:
+        """The hierarchy that was counted, if any."""
+        return None if self.recipe is None else self.recipe.hierarchy
+
+    def relatives(self) -> Kinship | None:
+        """The hierarchy, or the graph if columns are labels."""
+        from phcle.contexts.kinship import GraphKinship, TreeKinship
+
+        if self.hierarchy is not None:
+            return TreeKinship(self.hierarchy)
+        if same_names(self.columns, self.labels):
+            return GraphKinship(self.labels, self.counts, self.triples)
+        return None
+
+    @property
+    def links(self) -> LabelLinks | None:
+        """Links between labels, if the columns are labels."""
+        if self.triples is not None or self.recipe is not None:
+            return self.triples
+        return LabelLinks.between(self.labels, self.columns, self.counts)
+
+    @property
+    def may_have_gaps(self) -> bool:
+        """No: what was not counted is zero."""
+        return False
+
+    @property
+    def role_is_open(self) -> bool:
+        """Whether the role is "auto" and labels have relatives."""
+        return self.role == "auto" and self.relatives() is not None
+
+    def parts(self) -> tuple[Context, ...]:
+        """The counts, a family, or both; "auto" is counts unless the fit chooses."""
+        if self.role in ("counts", "auto"):
+            return (self,)
+        from phcle.contexts.family import FamilyContext
+
+        kinship = self.relatives()
+        if kinship is None:
+            raise ContextError(
+                f"context {self.name!r} counts labels with other things, so they are "
+                f"no relatives; role={self.role!r} needs a hierarchy, or a graph of "
+                "labels."
+            )
+        name = self.name if self.role == "family" else f"{self.name} (family)"
+        family = FamilyContext(name, self.labels, (), kinship, self.name)
+        return (family,) if self.role == "family" else (self, family)
+
+    # ---- before a fit ----
+
+    def _with_labels(self, spellings: Mapping[str, str]) -> RelationalContext:
+        """Rename rows, and columns that are labels; add up rows that become one."""
+        labels = tuple(spellings.get(label, label) for label in self.labels)
+        kept = tuple(dict.fromkeys(labels))
+        if self.recipe is not None:
+            tree = self.recipe.hierarchy.renamed(spellings, name=self.name)
+            recipe = replace(self.recipe, hierarchy=tree)
+            return _from_hierarchy_counts(recipe, kept, self.name, self.role)
+        triples = None if self.triples is None else self.triples.renamed(spellings)
+        is_square = self.columns == self.labels
+        sums = merging_matrix(labels)
+        counts = sp.csr_array(sums @ self.counts)
+        if is_square:
+            counts = sp.csr_array(counts @ sums.T)
+            if not self.counts.diagonal().any():  # a label does not occur with itself
+                counts.setdiag(0.0)
+                counts.eliminate_zeros()
+        columns = kept if is_square else self.columns
+        return replace(
+            self, labels=kept, columns=columns, counts=counts, triples=triples
+        )
+
+    def naming_also(self, others: Iterable[str]) -> RelationalContext:
+        """Add labels that are nodes of the hierarchy.
+
+        Only a hierarchy whose constructor was given no `labels` can grow. Any other
+        context is returned unchanged.
+        """
+        if self.recipe is None or self.recipe.labels_are_fixed:
+            return self
+        known = self.recipe.hierarchy.index
+        more = [x for x in others if x in known and x not in self.index]
+        if not more:
+            return self
+        labels = (*self.labels, *more)
+        return _from_hierarchy_counts(self.recipe, labels, self.name, self.role)
+
+    def rows_for(self, labels: Sequence[str]) -> sp.csr_array:
+        """Return the counts of some labels.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            The wanted labels. A label that the context does not list gets an empty row.
+
+        Returns
+        -------
+        csr_array of shape (labels, columns)
+            The counts, in the order of `labels`.
+        """
+        return take_rows(self.counts, positions_of(labels, self.index))
+
+    # ---- in a fit ----
+
+    def in_fit(self, labels: Sequence[str]) -> RelationalContext:
+        """The context over the labels of a problem, scaled."""
+        rows, listed = self.counts, as_names(labels)
+        if not same_names(labels, self.labels):
+            at = positions_of(labels, self.index)
+            rows, is_listed = take_rows(rows, at), np.flatnonzero(at >= 0)
+            listed = some_names(listed, is_listed)
+        # Columns that no label of the problem uses would only cost time.
+        used, columns = np.flatnonzero(rows.sum(axis=0)), self.columns
+        if len(used) < len(columns):
+            rows, columns = rows[:, used], some_names(columns, used)
+        own = rows
+        if len(listed) < len(labels):
+            own = take_rows(rows, is_listed)
+        scale = self._scale_of(rows)
+        # Half a billion counts are copied once, and their places not at all.
+        places = rows.indices, rows.indptr
+        scaled = sp.csr_array((rows.data * scale, *places), shape=rows.shape)
+        mass = np.asarray(scaled.sum(axis=0), np.float64).ravel()
+        return self.changed(
+            labels=listed,
+            columns=columns,
+            counts=own,
+            rows=scaled,
+            scale=scale,
+            column_mass=mass,
+            total=float(mass.sum()),
+        )
+
+    def _scale_of(self, counts: sp.csr_array) -> float:
+        """The number that scales counts to `UNITS` per label."""
+        n_observed = int(np.count_nonzero(np.diff(counts.indptr)))
+        if n_observed == 0:
+            return 1.0
+        total = float(counts.sum())
+        if total < SMALLEST:
+            raise ContextError(
+                f"context {self.name!r}: its counts sum to {total:g}; multiply them "
+                f"so that the sum is {SMALLEST:g} or more."
+            )
+        return UNITS * n_observed / total
+
+    @cached_property
+    def row_mass(self) -> Floats:
+        """Sum of D over the columns: zero for labels that the context does not know."""
+        return np.asarray(self.rows.sum(axis=1), np.float64).ravel()
+
+    def _row_rate(self, lam: Penalties) -> Floats:
+        """B = rate · column_massᵀ."""
+        return lam.negatives * self.row_mass / self.total
+
+    @property
+    def n_dense_columns(self) -> int:
+        return len(self.columns)
+
+    @property
+    def masses(self) -> tuple[AnyFloats, AnyFloats]:
+        return self.row_mass, self.column_mass
+
+    def term(
+        self,
+        backend: Backend,
+        entries: Any,
+        blocks: Sequence[Block],
+        lam: Penalties,
+        *,
+        is_turned: bool = False,
+    ) -> logistic.LogisticTerm:
+        masses = self.masses[::-1] if is_turned else self.masses
+        rate = lam.negatives * masses[0] / self.total
+        return logistic.LogisticTerm(backend, entries, rate, masses[1], blocks)
+
+    def start_target(
+        self, backend: Backend, weight: float, lam: Penalties
+    ) -> StartTarget:
+        # About the curvature of the logistic loss at an average pair.
+        weight = float(np.sqrt(weight * UNITS / len(self.columns)))
+        counts, rate = self.stored(backend), self._row_rate(lam)
+        return logistic.log_ratio_target(
+            backend, counts, rate, self.column_mass, lam.negatives, weight
+        )
+
+    def loss(self, W: AnyFloats, factor: AnyFloats, lam: Penalties) -> float:
+        rate = self._row_rate(lam)
+        return logistic.relational_loss(self.rows, rate, self.column_mass, W, factor)
+
+    def floor(self, lam: Penalties, backend: Backend | None = None) -> float:
+        """The value if x were the best number for every count."""
+        rate = self._row_rate(lam)
+        if backend is not None and backend.is_accelerated:
+            counts = self.stored(backend)
+            return logistic.floor_on_device(backend, counts, rate, self.column_mass)
+        return logistic.saturated_floor(self.rows, rate, self.column_mass)
+
+    # ---- in an embedding ----
+
+    def pull(self, label: str, vector: AnyFloats, lam: Penalties) -> AnyFloats:
+        if not (self.weight and len(self.labels)):
+            return np.zeros(len(self.columns))
+        counts = self.rows_for([label]).toarray()[0] * self.scale
+        rate = lam.negatives * counts.sum() / self.total
+        # Beyond 500, exp would overflow.
+        x = np.clip(vector @ self.factor.T, -500, 500)
+        expected = (counts + rate * self.column_mass) / (1 + np.exp(-x))
+        return np.asarray(self.weight * (counts - expected))
+
+    @cached_property
+    def _is_general(self) -> Flags:
+        """Columns that are nodes above most labels: no reason for anything."""
+        nodes = self.specific_nodes
+        if nodes is None:
+            return np.zeros(len(self.columns), dtype=bool)
+        return np.array([nodes.is_general(x) for x in self.columns], dtype=bool)
+
+    def standing(self, label: str) -> Codes:
+        if not self.knows(label):
+            return np.full(len(self.columns), UNKNOWN, np.int8)
+        counts = self.rows_for([label]).toarray()[0]
+        return np.where(counts > 0, HAS, LACKS).astype(np.int8)
+
+    @property
+    def verbs(self) -> tuple[str, str]:
+        if self.recipe is None:
+            return "occur with", "occurs with"
+        above = self.recipe.kind == "ancestors"
+        return ("are below", "is below") if above else ("are near", "is near")
+
+    def reasons(self, pair: Pair) -> Reasons:
+        """Name first the most specific ancestors, then what both occur with most.
+
+        The part of a count is what the vectors still lack, so that of a well-fitted one
+        says little about how much both labels have of it. Their predictions do. Two
+        labels that occur with each other are one reason, not two differences. General
+        nodes are not named among what both have.
+        """
+        found = super().reasons(pair)
+        rank = (pair.vectors @ self.factor.T).min(axis=0)
+        position = index_of(self.columns)
+        if self.recipe is None or self.recipe.kind != "ancestors":
+            own = [position[label] for label in pair.labels if label in position]
+            is_one = found.groups[own] == AT["one"]
+            found.groups[own] = np.where(is_one, AT["together"], found.groups[own])
+        top = rank.max(initial=0.0)
+        for step, node in enumerate(reversed(self.shared_nodes(*pair.labels)), 1):
+            if node in position:
+                rank[position[node]] = top + step
+        is_both = found.groups == AT["both"]
+        unnamed = found.unnamed | (self._is_general & is_both)
+        return replace(found, rank=rank, unnamed=unnamed)
+
+    @property
+    def file_kinds(self) -> tuple[str, ...]:
+        if self.hierarchy is None:
+            return ("edges", "annotations")
+        return ("hierarchy", "skos", "owl")
+
+    def stored_cells(self) -> tuple[tuple[str, ...], sp.coo_array]:
+        """The counts."""
+        return self.columns, sp.coo_array(self.counts)
+
+    def for_new_labels(
+        self,
+        context: Context | None,
+        labels: Sequence[str],
+        names: Mapping[str, str] | None = None,
+    ) -> RelationalContext:
+        counts = sp.csr_array((len(labels), len(self.columns)))
+        recipe = triples = None
+        if context is not None:
+            if not isinstance(context, RelationalContext):
+                raise self.other_kind_error()
+            recipe, triples = self.recipe, context.triples
+            if recipe is not None and context.hierarchy is not None:
+                recipe = recipe.extended(context.hierarchy, name=self.name)
+                within = recipe.count_on(
+                    context.labels, trained=self.labels, columns=self.columns
+                )
+                context = context.changed(columns=self.columns, counts=within)
+            at = self.columns_in(context)
+            counts = take_columns(context.rows_for(labels), at)
+        return self.changed(
+            labels=as_names(labels) if counts.nnz else (),
+            counts=counts,
+            recipe=recipe if counts.nnz else None,
+            triples=triples,
+            rows=sp.csr_array(counts * self.scale),
+        )
+
+    def _joined(self, later: RelationalContext) -> dict[str, Any]:
+        return {
+            "counts": sp.csr_array(sp.vstack([self.counts, later.counts])),
+            "recipe": later.recipe or self.recipe,  # the later one has more edges
+            "triples": cooccurrence.joined(self.triples, later.triples),
+        }
+
+    def pack(self, store: TensorStore) -> dict[str, Any]:
+        store["column_mass"] = self.column_mass
+        packed: dict[str, Any] = {"total": self.total, "scale": self.scale}
+        packed["hierarchy"] = None
+        if len(self.labels):
+            store.put_names("labels", self.labels)
+            store.put_sparse("counts", self.counts)
+            if self.triples is not None:
+                self.triples.pack(store)
+        if self.recipe is not None:
+            self.recipe.hierarchy.pack(store)
+            packed["hierarchy"] = {key: getattr(self.recipe, key) for key in RECIPE}
+        return packed
+
+    @classmethod
+    def unpack(cls, packed: Mapping[str, Any], store: TensorStore) -> RelationalContext:
+        own, recipe, triples = cls.unpacked(packed, store), None, None
+        counts = sp.csr_array((0, len(own["columns"])))
+        if packed["has_data"]:
+            counts = store.sparse("counts", len(own["columns"]))
+            triples = LabelLinks.unpack(store)
+            if packed["hierarchy"] is not None:
+                recipe = _stored_recipe(packed["name"], packed["hierarchy"], store)
+        return cls(
+            **own,
+            counts=counts,
+            recipe=recipe,
+            triples=triples,
+            column_mass=store["column_mass"],
+            total=packed["total"],
+            scale=packed["scale"],
+        )
+
+    def check(self) -> None:
+        where = f"context {self.name!r}"
+        check_array(self.column_mass, (len(self.columns),), f"the masses of {where}")
+        check_number(self.total, f"the total of {where}")
+        check_number(self.scale, f"the scale of {where}")
+        if not (self.total > 0 and self.scale > 0):
+            raise ContextError(f"the total and scale of {where} must be above zero")
+        if self.recipe is not None:
+            self.recipe.hierarchy.check(self.name)
+
+    # ---- what users have ----
+
+    @classmethod
+    def from_matrix(
+        cls,
+        counts: Any,
+        labels: Iterable[Any],
+        contexts: Iterable[Any] | None = None,
+        *,
+        name: str = "matrix",
+        self_loops: bool = False,
+    ) -> RelationalContext:
+        """Make a context from an array of counts.
+
+        Parameters
+        ----------
+        counts : array or SciPy sparse matrix of shape (labels, columns)
+            Finite counts or weights, zero or more.
+        labels : iterable of str or int
+            Names of the rows. Millions of names take least memory as a NumPy array of
+            bytes (`names.astype("S")`), which stays an array.
+        contexts : iterable of str or int, optional
+            Names of the columns. By default the columns are the labels themselves.
+        name : str, default "matrix"
+            Name of the context.
+        self_loops : bool, default False
+            Keep counts of a label with itself. By default they are left out with a
+            warning, because they say nothing about other labels. Only used without
+            `contexts`.
+
+        Returns
+        -------
+        RelationalContext
+            The counts.
+
+        Examples
+        --------
+        >>> RelationalContext.from_matrix(
+        ...     [[3, 0], [1, 2]], labels=["cat", "fish"], contexts=["purr", "swim"]
+        ... )
+        RelationalContext('matrix': 2 labels × 2 columns, 3 counts)
+        """
+        rows, columns = _axes(labels, contexts, name)
+        matrix = as_csr(deepcopy(counts) if sp.issparse(counts) else counts, name)
+        if contexts is None and not self_loops:
+            matrix = _without_diagonal(matrix, name)
+        return cls(name, rows, columns, matrix)
+
+    @classmethod
+    def from_parts(
+        cls,
+        parts: Iterable[Any],
+        labels: Iterable[Any],
+        contexts: Iterable[Any] | None = None,
+        *,
+        name: str = "matrix",
+        own_rows: bool = False,
+    ) -> RelationalContext:
+        """Make a context from blocks of rows, which are read one after the other.
+
+        Memory is needed for the counts and for one block.
+
+        Parameters
+        ----------
+        parts : iterable of array or SciPy sparse matrix of shape (some labels, columns)
+            Counts of the first labels, then of the next ones, and so on. A generator
+            may read each of them from a file.
+        labels : iterable of str or int
+            Names of all rows, as in `from_matrix`.
+        contexts : iterable of str or int, optional
+            Names of the columns. By default the columns are the labels themselves.
+        name : str, default "matrix"
+            Name of the context.
+        own_rows : bool, default False
+            Whether each process of a fit under `torchrun` gives other rows. The rows of
+            the first process come first, then those of the second, and so on; every
+            process gets those of the others over the network. By default, each gives
+            all rows.
+
+        Returns
+        -------
+        RelationalContext
+            The counts of all rows.
+
+        Examples
+        --------
+        >>> parts = ([[3, 0], [1, 2]], [[0, 4]])
+        >>> RelationalContext.from_parts(
+        ...     parts, labels=["cat", "fish", "eel"], contexts=["purr", "swim"]
+        ... )
+        RelationalContext('matrix': 3 labels × 2 columns, 4 counts)
+        """
+        rows, columns = _axes(labels, contexts, name)
+        counts = stacked(parts, len(columns), name)
+        if own_rows:
+            counts = _of_all_processes(counts)
+        return cls(name, rows, columns, counts)
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Iterable[Sequence[Any]],
+        *,
+        name: str = "edges",
+        directed: bool = False,
+        self_loops: bool = False,
+        role: str = "auto",
+    ) -> RelationalContext:
+        """Make a context from the edges of a graph.
+
+        Parameters
+        ----------
+        edges : iterable of tuples, or data frame
+            Rows `(label, label)` or `(label, label, weight)`, or triples of texts; see
+            `from_triples`. The default weight is 1, and the weights of repeated edges
+            add up. A data frame has the columns `source`, `target` and optionally
+            `weight`. Other titles are guessed, with a warning.
+        name : str, default "edges"
+            Name of the context.
+        directed : bool, default False
+            Count an edge only from its first label to its second. By default it counts
+            in both directions.
+        self_loops : bool, default False
+            Keep edges from a label to itself. By default they are left out with a
+            warning.
+        role : {"auto", "counts", "family", "both"}, default "auto"
+            Count edges, or pull the vectors of neighbours together; see
+            `from_hierarchy`.
+
+        Returns
+        -------
+        RelationalContext
+            Labels against labels.
+
+        Examples
+        --------
+        >>> edges = [("Bonn", "Cologne"), ("Cologne", "Kiel", 3)]
+        >>> roads = RelationalContext.from_edges(edges)
+        >>> roads.counts.toarray()
+        array([[0., 1., 0.],
+               [1., 0., 3.],
+               [0., 3., 0.]])
+        """
+        labels, counts, triples = cooccurrence.count_edges(
+            edges, name=name, directed=directed, self_loops=self_loops
+        )
+        return cls(name, labels, labels, counts, role=role, triples=triples)
+
+    @classmethod
+    def from_triples(
+        cls, triples: Iterable[Sequence[Any]], *, name: str = "triples"
+    ) -> RelationalContext:
+        """Make a context from the triples of a knowledge graph.
+
+        They count like edges. Each link also keeps its relation and direction, because
+        relations differ in what they say about a label's values.
+
+        Parameters
+        ----------
+        triples : iterable of (head, relation, tail), or data frame
+            A data frame has the columns `head`, `relation` and `tail`. A triple that
+            links a label to itself is left out with a warning.
+        name : str, default "triples"
+            Name of the context.
+
+        Returns
+        -------
+        RelationalContext
+            Labels against labels.
+
+        Examples
+        --------
+        >>> rhine = [("Rhine", "flows through", "Bonn"), ("Bonn", "in", "Germany")]
+        >>> RelationalContext.from_triples(rhine).links.relations
+        ('flows through', 'in')
+        """
+        labels, counts, links = cooccurrence.count_edges(
+            triples, name=name, directed=False, self_loops=False, are_triples=True
+        )
+        return cls(name, labels, labels, counts, role="auto", triples=links)
+
+    @classmethod
+    def from_annotations(
+        cls, rows: Iterable[Sequence[Any]], *, name: str = "annotations"
+    ) -> RelationalContext:
+        """Count how often two labels belong to the same item.
+
+        Parameters
+        ----------
+        rows : iterable of (item, label), or data frame
+            One row for each label of each item, such as the objects in a picture. A
+            data frame has the columns `item` and `label`; other titles are guessed,
+            with a warning.
+            Repeated rows count once, with a warning.
+        name : str, default "annotations"
+            Name of the context.
+
+        Returns
+        -------
+        RelationalContext
+            Labels against labels. A label that never occurs with another has no counts.
+
+        See Also
+        --------
+        RelationalContext.from_annotation_table : For tables larger than memory.
+
+        Examples
+        --------
+        >>> rows = [("photo 1", "cat"), ("photo 1", "sofa"), ("photo 2", "cat")]
+        >>> RelationalContext.from_annotations(rows).counts.toarray()
+        array([[0., 1.],
+               [1., 0.]])
+        """
+        labels, counts = cooccurrence.count_annotations(rows, name=name)
+        return cls(name, labels, labels, counts)
+
+    @classmethod
+    def from_annotation_table(
+        cls,
+        source: Any,
+        *,
+        name: str = "annotations",
+        item: str = "item",
+        label: str = "label",
+        memory: str = "1GB",
+        delimiter: str | None = None,
+    ) -> RelationalContext:
+        """Count annotations in a table that may be larger than memory.
+
+        Parameters
+        ----------
+        source : path or Ibis table
+            A CSV, TSV or Parquet file, which DuckDB counts (this needs the extra
+            `phcle[engine]`), or a table of any Ibis back end, such as Spark, which
+            counts it there.
+        name : str, default "annotations"
+            Name of the context.
+        item : str, default "item"
+            Column of the items.
+        label : str, default "label"
+            Column of the labels.
+        memory : str, default "1GB"
+            How much memory DuckDB may use before it uses the disk. More memory is
+            faster.
+        delimiter : str, optional
+            What separates the cells of a text file; by default a comma, and a tab in
+            `.tsv` files.
+
+        Returns
+        -------
+        RelationalContext
+            Labels against labels, as from `from_annotations`.
+
+        Examples
+        --------
+        >>> RelationalContext.from_annotation_table("photos.csv")  # doctest: +SKIP
+        RelationalContext('annotations': 80 labels × 80 columns, 4012 counts)
+        """
+        from phcle.tables.annotation_tables import count_annotation_table
+
+        labels, counts = count_annotation_table(
+            source,
+            name=f"context {name!r}",
+            item=item,
+            label=label,
+            memory=memory,
+            delimiter=delimiter,
+        )
+        return cls(name, labels, labels, counts)
+
+    @classmethod
+    def from_text(
+        cls,
+        documents: Iterable[str],
+        labels: Iterable[Any],
+        *,
+        name: str = "text",
+        window: int = 5,
+        min_count: int = 2,
+    ) -> RelationalContext:
+        """Count the words near each mention of a label in texts.
+
+        Parameters
+        ----------
+        documents : iterable of str
+            The texts.
+        labels : iterable of str
+            Labels to look for. A label may be several words long; case, hyphens,
+            underscores and punctuation between words do not matter. A label that no
+            text mentions has no counts.
+        name : str, default "text"
+            Name of the context.
+        window : int, default 5
+            How many words before and after a mention are counted.
+        min_count : int, default 2
+            Words that occur near labels fewer times in total are left out. Use 1 for a
+            few short texts.
+
+        Returns
+        -------
+        RelationalContext
+            Labels against words.
+
+        Examples
+        --------
+        >>> texts = ["A cat can purr.", "The cat will purr and the dog will bark."]
+        >>> sounds = RelationalContext.from_text(texts, ["cat", "dog"], window=2)
+        >>> sounds.columns
+        ('purr', 'the', 'will')
+        """
+        wanted = as_labels(labels, f"context {name!r}")
+        words, counts = cooccurrence.count_text(
+            documents, wanted, name=name, window=window, min_count=min_count
+        )
+        return cls(name, wanted, words, counts)
+
+    @classmethod
+    def from_hierarchy(
+        cls,
+        edges: Any,
+        *,
+        name: str = "hierarchy",
+        kind: str = "ancestors",
+        labels: Iterable[Any] | None = None,
+        decay: float | None = None,
+        radius: int | None = None,
+        role: str = "auto",
+    ) -> RelationalContext:
+        """Make a context from a taxonomy.
+
+        Parameters
+        ----------
+        edges : iterable of (child, parent), data frame, networkx.DiGraph, or path
+            A path is that of a Newick tree (.nwk, .newick, .tree, .tre), whose lengths
+            weigh the edges of a family; see `phcle.tables.read_newick`. A data frame
+            has the columns `child` and `parent`, or one column per level of a lineage,
+            such as species, genus and family. Other titles are guessed, with a warning.
+            A graph has an edge from each child to its parent. A node may have several
+            parents, and there may be several roots; cycles are an error.
+        name : str, default "hierarchy"
+            Name of the context.
+        kind : {"ancestors", "path"}, default "ancestors"
+            How labels are related. With "ancestors", the columns are the nodes above
+            the labels, with weight exp(−distance/decay). With "path", the columns are
+            labels, with weight exp(−path/decay). The default works well for most data
+            and for any number of labels; above 5000 labels, "path" uses only ancestors
+            of at most 100 labels.
+        labels : iterable of str, optional
+            Nodes to embed. By default these are the leaves, and at the fit also the
+            nodes that another context names.
+        decay : float, optional
+            How slowly the weight falls with distance. By default 4 for "ancestors" and
+            2 for "path".
+        radius : int, optional
+            Longest path that counts, only for "path". By default any.
+        role : {"auto", "counts", "family", "both"}, default "auto"
+            What the fit makes of the taxonomy. With "counts", as in the paper, it is
+            predicted like any other context. With "family", labels are pulled to the
+            vector of their parent, and parents to theirs: relatives share what other
+            contexts tell about them, so it needs such a context. "both" does both. With
+            "auto" the fit chooses what completes a table best, or counts.
+
+        Returns
+        -------
+        RelationalContext
+            Labels against nodes or labels.
+
+        Examples
+        --------
+        >>> edges = [("cat", "felid"), ("lion", "felid")]
+        >>> edges += [("felid", "animal"), ("dog", "animal")]
+        >>> tree = RelationalContext.from_hierarchy(edges)
+        >>> tree.labels
+        ('cat', 'lion', 'dog')
+        >>> tree.columns
+        ('felid', 'animal')
+        """
+        if isinstance(edges, (str, Path)):
+            from phcle.tables.trees import read_newick
+
+            hierarchy = read_newick(Path(edges))
+        else:
+            hierarchy = Hierarchy.from_edges(edges, name=name)
+        recipe = HierarchyCounts(
+            hierarchy=hierarchy,
+            kind=kind,
+            decay=decay,
+            radius=radius,
+            labels_are_fixed=labels is not None,
+        )
+        if labels is None:
+            wanted = hierarchy.leaves
+        else:
+            wanted = as_labels(labels, f"labels of context {name!r}")
+            unknown = [label for label in wanted if label not in hierarchy.index]
+            if unknown:
+                raise ContextError(
+                    f"context {name!r}: labels {some(unknown)} are not in the "
+                    "hierarchy; add their edges or leave them out of labels=."
+                )
+        return _from_hierarchy_counts(recipe, wanted, name, role)
+
+
+RECIPE = ("kind", "decay", "radius", "labels_are_fixed")
+"""Settings of a hierarchy's counts that a file stores."""
+
+
+def _axes(
+    labels: Iterable[Any], contexts: Iterable[Any] | None, name: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of rows and columns; by default the columns are the labels themselves."""
+    rows = as_labels(labels, f"context {name!r}")
+    if contexts is None:
+        return rows, rows
+    return rows, as_labels(contexts, f"columns of context {name!r}")
+
+
+def _from_hierarchy_counts(
+    recipe: HierarchyCounts, labels: tuple[str, ...], name: str, role: str
+) -> RelationalContext:
+    """Count the labels by the recipe and keep the recipe for later labels."""
+    columns, counts = recipe.count(labels)
+    return RelationalContext(name, labels, columns, counts, recipe, role)
+
+
+def _of_all_processes(own: sp.csr_array) -> sp.csr_array:
+    """Rows of all processes below each other, in the order of the processes."""
+    processes = current_processes()
+    lengths, indices, data = (
+        np.concatenate(processes.gather(part))
+        for part in (np.diff(own.indptr), own.indices, own.data)
+    )
+    indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    shape = (len(lengths), own.shape[1])
+    return sp.csr_array((data, indices, indptr), shape=shape)
+
+
+def _without_diagonal(counts: sp.csr_array, name: str) -> sp.csr_array:
+    """Drop counts of labels with themselves, with a warning."""
+    n_loops = np.count_nonzero(counts.diagonal())
+    if n_loops == 0:
+        return counts
+    warnings.warn(
+        f"context {name!r}: {n_loops} labels occur with themselves; this diagonal is "
+        "left out. self_loops=True keeps it.",
+        ContextWarning,
+        stacklevel=3,
+    )
+    counts = counts.copy()
+    counts.setdiag(0.0)
+    return counts
+
+
+def _check_counts(context: RelationalContext) -> None:
+    """Refuse counts that are not finite, negative, or none at all."""
+    name, counts = context.name, context.counts
+    for wrong, what in (
+        (~np.isfinite(counts.data), "finite"),
+        (counts.data > LARGEST, f"{LARGEST:g} at most"),
+        (counts.data < 0, "zero or more"),
+    ):
+        if wrong.any():
+            entry = int(np.argmax(wrong))
+            row = int(np.searchsorted(counts.indptr, entry, side="right") - 1)
+            raise ContextError(
+                f"context {name!r}: counts must be {what}. Got {counts.data[entry]} "
+                f"for label {context.labels[row]!r} and column "
+                f"{context.columns[counts.indices[entry]]!r}; correct or remove it."
+            )
+    # New edges of a hierarchy may link no labels: the embedding has the others.
+    if counts.nnz == 0 and context.recipe is None and not len(context.factor):
+        raise ContextError(
+            f"context {name!r} is empty: no label has a count (a label that never "
+            "occurs with another has none); leave it out."
+        )
+
+
+def _stored_recipe(
+    name: str, settings: Mapping[str, Any], store: TensorStore
+) -> HierarchyCounts | None:
+    """The recipe that a file stores; None, with a warning, if its kind is gone."""
+    if settings["kind"] in INSTEAD:
+        warnings.warn(
+            f"context {name!r} was counted with kind={settings['kind']!r}, which is "
+            "gone: labels cannot be added to its hierarchy; fit again to do so.",
+            PhcleWarning,
+            stacklevel=2,
+        )
+        return None
+    tree = Hierarchy.unpack(store)
+    return HierarchyCounts(tree, **{key: settings[key] for key in RECIPE})

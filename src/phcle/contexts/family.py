@@ -1,0 +1,579 @@
+"""FamilyContext: relatives of labels, whose vectors are pulled together.
+
+Each label is pulled to its centre S P, the mean of the nodes that it hangs on, and the
+nodes to each other. W sees a linear term; P is solved from W.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from array_api_compat import to_device
+from scipy.sparse.linalg import splu
+
+from phcle.arrays import AnyFloats, Flags, Ints
+from phcle.backends.distributed import Processes
+from phcle.backends.protocol import Array, Backend
+from phcle.backends.row_blocks import Block
+from phcle.contexts.cooccurrence import LabelLinks
+from phcle.contexts.counts import RelationalContext
+from phcle.contexts.hierarchy import Hierarchy
+from phcle.contexts.kinship import GraphKinship, Kinship, unpack_kinship
+from phcle.contexts.labels import index_of
+from phcle.contexts.protocol import AT, HAS, LACKS, Codes, Context, Pair, Reasons
+from phcle.contexts.terms import (
+    Curvature,
+    Line,
+    LinearUpdate,
+    Local,
+    Penalties,
+    RowUpdate,
+    Sample,
+    StartTarget,
+    Term,
+    View,
+)
+from phcle.errors import ContextError, some
+from phcle.files.container import TensorStore
+
+SHARED = 0.2
+"""A relative is one of both labels if its share in the centre of one is at least this
+part of its share in the other. Siblings have about equal shares of their relatives; one
+level between them divides a share by ten or more."""
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyContext(Context):
+    """Relatives of labels. The vectors of relatives are pulled together.
+
+    It is made at the fit from a `RelationalContext` whose role is "family" or "both".
+
+    Parameters
+    ----------
+    name : str
+        Name of the context.
+    labels : tuple of str
+        Labels that have relatives.
+    columns : tuple of str
+        Nodes that the fit gives vectors to; empty before the fit.
+    kinship : TreeKinship or GraphKinship
+        The tree or graph.
+    source : str
+        Name of the context that it was made from.
+    informed : array of bool of shape (labels,)
+        In a fit: labels of the problem that other contexts say something about.
+    teachers : tuple of str
+        Labels that the nodes were solved from.
+    """
+
+    kinship: Kinship
+    source: str
+    informed: Flags = field(
+        default_factory=lambda: np.zeros(0, dtype=bool), kw_only=True
+    )
+    teachers: tuple[str, ...] = field(default=(), kw_only=True)
+
+    kind = "family"
+    order = 0
+    turns_with_labels = True
+
+    @property
+    def given_name(self) -> str:
+        """Name of the context that it was made from."""
+        return self.source
+
+    @property
+    def has_values(self) -> Flags:
+        """Every label has its place."""
+        return np.ones(len(self.labels), dtype=bool)
+
+    @property
+    def hierarchy(self) -> Hierarchy | None:
+        """The tree, if it is one."""
+        return getattr(self.kinship, "hierarchy", None)
+
+    @property
+    def links(self) -> LabelLinks | None:
+        """Links between labels, if they are in a graph."""
+        if not isinstance(self.kinship, GraphKinship):
+            return None
+        names, weights = self.kinship.names, self.kinship.weights
+        return self.kinship.triples or LabelLinks.between(names, names, weights)
+
+    def relatives(self) -> Kinship:
+        """The tree or graph."""
+        return self.kinship
+
+    # ---- in a fit ----
+
+    def in_fit(self, labels: Sequence[str]) -> FamilyContext:
+        """Find the nodes that these labels need, and where the labels hang."""
+        nodes = self.kinship.nodes_for(labels)
+        informed = np.ones(len(labels), dtype=bool)
+        return self._placed(labels, nodes, self.kinship, informed)
+
+    def _placed(
+        self,
+        labels: Sequence[str],
+        nodes: tuple[str, ...],
+        kinship: Kinship,
+        informed: Flags,
+    ) -> FamilyContext:
+        return self.changed(
+            columns=nodes,
+            kinship=kinship,
+            rows=kinship.places(labels, nodes),
+            informed=informed,
+        )
+
+    @property
+    def informs(self) -> Flags:
+        """Nothing: relatives only share what other contexts say."""
+        return np.zeros(self.rows.shape[0], dtype=bool)
+
+    @property
+    def entries(self) -> sp.csr_array:
+        """Nothing, because centres are no entries of rows."""
+        return sp.csr_array(self.rows.shape)
+
+    def beside(self, informed: Flags) -> FamilyContext:
+        """The context told which labels other contexts know."""
+        return self.changed(informed=informed)
+
+    def take(self, rows: Ints) -> FamilyContext:
+        """The context over some of the labels of the problem."""
+        return self.changed(rows=self.rows[rows], informed=self.informed[rows])
+
+    def uninformed_error(self, labels: Sequence[str]) -> ContextError | None:
+        """The error if labels hang on nodes about which nothing is known."""
+        if not self.informed.any():
+            return ContextError(
+                f"context {self.name!r}: with role='family', relatives share what "
+                "other contexts tell about them, and no other context knows any "
+                "label; use role='counts'."
+            )
+        direct = np.asarray(self.rows[self.informed].sum(axis=0)).ravel() > 0
+        taught = self.kinship.taught(self.columns, direct)
+        hangs_on = self.rows @ taught.astype(np.float64)
+        lost = ~self.informed & self.observed & (hangs_on == 0)
+        if not lost.any():
+            return None
+        names = [labels[i] for i in np.flatnonzero(lost).tolist()]
+        return ContextError(
+            f"context {self.name!r}: nothing is known about {some(names)}, nor "
+            "about any label of their families, so they would all get one vector; "
+            "use role='both' or 'counts', or leave them out."
+        )
+
+    @cached_property
+    def bonds(self) -> sp.csr_array:
+        """What holds the nodes of the fit together."""
+        return self.kinship.bonds(self.columns)
+
+    def fingerprint_arrays(self) -> list[Any]:
+        """Where labels hang, and what holds the nodes together."""
+        return [self.rows, self.bonds]
+
+    def term_weight(self, weight: float, lam: Penalties) -> float:
+        """λ3 α."""
+        return weight * lam.ridge
+
+    def label_term(
+        self, backend: Backend, blocks: Sequence[Block], lam: Penalties
+    ) -> CentreTerm:
+        return CentreTerm(backend, self.rows, blocks)
+
+    def factor_update(self, backend: Backend, dim: int, lam: Penalties) -> NodeUpdate:
+        return NodeUpdate(backend, self.rows, self.informed, self.bonds, lam)
+
+    def factor_penalties(
+        self, xp: Any, factor: Array, lam: Penalties
+    ) -> Mapping[str, float]:
+        """What holds the nodes together: λ3 γ tr(Pᵀ Q P) / 2."""
+        P = np.asarray(to_device(factor, "cpu"), np.float64)
+        square = float((P * (self.bonds @ P)).sum())
+        return {"family": 0.5 * lam.ridge * lam.stiffness * square}
+
+    def factor_ridge(self, lam: Penalties) -> float:
+        """Nothing: the nodes turn with W, see `NodeUpdate.label_grams`."""
+        return 0.0
+
+    def rebalanced(self, xp: Any, factor: Array, change: Array, undo: Array) -> Array:
+        """The nodes after W was multiplied by a matrix: they are where labels are."""
+        return xp.matmul(factor, change)
+
+    def start_target(
+        self, backend: Backend, weight: float, lam: Penalties
+    ) -> StartTarget:
+        n_labels, n_nodes = self.rows.shape
+        return StartTarget(
+            0.0,
+            lambda V: backend.asarray(np.zeros((n_labels, V.shape[1]))),
+            lambda W: backend.asarray(np.zeros((n_nodes, W.shape[1]))),
+        )
+
+    def loss(self, W: AnyFloats, factor: AnyFloats, lam: Penalties) -> float:
+        centres = self.rows @ np.asarray(factor, np.float64)
+        return float((centres * (0.5 * centres - W)).sum())
+
+    def learned(
+        self, labels: Sequence[str], weight: float, factor: AnyFloats
+    ) -> FamilyContext:
+        """The context with the labels that hang somewhere, and those that teach."""
+        placed = np.flatnonzero(self.observed).tolist()
+        teachers = np.flatnonzero(teaches(self.rows, self.informed, weight))
+        found = super().learned(labels, weight, factor)
+        return found.changed(
+            labels=tuple(labels[i] for i in placed),
+            teachers=self.teachers or tuple(labels[i] for i in teachers.tolist()),
+        )
+
+    # ---- in an embedding ----
+
+    def _hang(self, labels: Sequence[str]) -> AnyFloats:
+        """Where labels hang: (labels, nodes)."""
+        places = self.kinship.places(labels, self.columns)
+        return np.asarray(places.toarray(), np.float64)
+
+    def pull(self, label: str, vector: AnyFloats, lam: Penalties) -> AnyFloats:
+        return np.asarray(self.term_weight(self.weight, lam) * self._hang([label])[0])
+
+    def standing(self, label: str) -> Codes:
+        return np.where(self._hang([label])[0] > 0, HAS, LACKS).astype(np.int8)
+
+    @property
+    def verbs(self) -> tuple[str, str]:
+        is_tree = self.hierarchy is not None
+        return ("are below", "is below") if is_tree else ("are near", "is near")
+
+    def reasons(self, pair: Pair) -> Reasons:
+        """The labels that teach the nodes on which both labels hang."""
+        vectors = pair.vectors_of(self.teachers)
+        if vectors is None:
+            return super().reasons(pair)
+        shares = self._shares(pair.labels, pair.lam)
+        weight = self.term_weight(self.weight, pair.lam) / 2
+        parts = weight * shares * (pair.vectors[::-1] @ vectors.T)  # (2, teachers)
+        own = np.zeros(2)
+        is_shared = shares.min(axis=0) >= SHARED * shares.max(axis=0)
+        groups = np.where(is_shared, AT["relatives_of_both"], AT["relatives_of_one"])
+        for i, label in enumerate(pair.labels):
+            if label in self._teacher_index:
+                at = self._teacher_index[label]
+                own[i], parts[i, at] = parts[i, at], 0.0
+                groups[at] = AT["each_other"]
+        found = np.append(parts.sum(axis=0), own)
+        return Reasons(
+            (*self.teachers, *pair.labels),
+            found,
+            np.append(groups, [AT["own_data"]] * 2),
+            found,
+            np.zeros(len(found), dtype=bool),
+        )
+
+    def _shares(self, labels: Sequence[str], lam: Penalties) -> AnyFloats:
+        """How much each teacher counts in the centre of each label."""
+        if not (self.weight and self.teachers):
+            return np.zeros((len(labels), len(self.teachers)))
+        places, solver = self._teaching(lam.stiffness)
+        return np.asarray(self.weight * (places @ solver.solve(self._hang(labels).T)).T)
+
+    @cached_property
+    def _teacher_index(self) -> Mapping[str, int]:
+        return index_of(self.teachers)
+
+    @cached_property
+    def _teaching(self) -> Any:
+        """Where teachers hang, and the factorised system; kept for one stiffness."""
+
+        @lru_cache(maxsize=1)
+        def prepare(stiffness: float) -> tuple[sp.csr_array, Any]:
+            places = self.kinship.places(self.teachers, self.columns)
+            return places, factorise_nodes(places, self.bonds, self.weight, stiffness)
+
+        return prepare
+
+    @property
+    def file_kinds(self) -> tuple[str, ...]:
+        """Kinds of files with relatives of new labels."""
+        return ("edges",) if self.hierarchy is None else ("hierarchy", "skos", "owl")
+
+    def stored_cells(self) -> tuple[tuple[str, ...], sp.coo_array]:
+        """Where each label hangs."""
+        nodes = self.kinship.nodes_for(self.labels)
+        return nodes, sp.coo_array(self.kinship.places(self.labels, nodes))
+
+    def for_new_labels(
+        self,
+        context: Context | None,
+        labels: Sequence[str],
+        names: Mapping[str, str] | None = None,
+    ) -> FamilyContext:
+        kinship = self.kinship
+        if context is not None:
+            new = context.relatives() or self._linked_rows(context)
+            if type(new) is not type(kinship):
+                raise self.other_kind_error()
+            kinship = kinship.extended(new, name=self.name)  # type: ignore[arg-type]
+        nobody = np.zeros(len(labels), dtype=bool)
+        found = self._placed(labels, self.columns, kinship, nobody)
+        return found.changed(labels=tuple(labels))
+
+    def _linked_rows(self, context: Context) -> GraphKinship | None:
+        """The graph of counts whose columns are known labels, though not their rows."""
+        known = {*self.kinship.all_nodes, *context.labels}
+        if not isinstance(context, RelationalContext) or not known.issuperset(
+            context.columns
+        ):
+            return None
+        return GraphKinship.of_rows(
+            context.labels, context.columns, context.counts, context.triples
+        )
+
+    def _joined(self, later: FamilyContext) -> dict[str, Any]:
+        return {"kinship": later.kinship}
+
+    def pack(self, store: TensorStore) -> dict[str, Any]:
+        store.put_names("labels", self.labels)
+        store.put_names("teachers", self.teachers)
+        shape = self.kinship.pack(store)
+        return {"kinship": shape, "given_name": self.source}
+
+    @classmethod
+    def unpack(cls, packed: Mapping[str, Any], store: TensorStore) -> FamilyContext:
+        return cls(
+            **cls.unpacked(packed, store),
+            kinship=unpack_kinship(packed["kinship"], store),
+            source=packed["given_name"],
+            teachers=store.names("teachers"),
+        )
+
+    def check(self) -> None:
+        where = f"context {self.name!r}"
+        self.kinship.check(self.name)
+        known = set(self.kinship.all_nodes)
+        unknown = [x for x in (*self.columns, *self.teachers) if x not in known]
+        if unknown:
+            raise ContextError(f"{where} has no node {unknown[0]!r}")
+        if not 0 <= self.weight <= 1:
+            raise ContextError(f"the weight of {where} must be from 0 to 1")
+        if not isinstance(self.source, str):
+            raise ContextError(f"{where} does not say which context it comes from")
+
+
+class CentreTerm(Term, View):
+    """The term α Σ_y [ ½‖c_y‖² − c_y · y ] with the centres C = S P.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    places : csr_array of shape (labels, nodes)
+        S.
+    blocks : sequence of Block
+        Blocks of labels that are updated together.
+    """
+
+    centres: Array
+    weight: float
+
+    def __init__(
+        self, backend: Backend, places: sp.csr_array, blocks: Sequence[Block]
+    ) -> None:
+        self.backend, self.blocks = backend, blocks
+        self.places = backend.sparse(places)
+
+    def at(
+        self, other: Array, weight: float, *, sample: Sample | None = None
+    ) -> CentreTerm:
+        view = copy(self)
+        view.centres = self.backend.sparse_product(self.places, other)
+        view.weight = weight
+        return view
+
+    def local(self, block: int, y: Array, chosen: Array | None = None) -> _LocalCentre:
+        rows = self.blocks[block].at
+        if chosen is not None:
+            rows = rows[chosen]
+        xp = self.backend.xp
+        return _LocalCentre(xp, y, xp.take(self.centres, rows, axis=0), self.weight)
+
+
+class _LocalCentre(Local):
+    def __init__(self, xp: Any, y: Array, centre: Array, weight: float) -> None:
+        self.xp = xp
+        self.value = weight * xp.sum(centre * (0.5 * centre - y), axis=1)
+        self.gradient = -weight * centre
+
+    def product(self, z: Array, curvature: Curvature) -> Array:
+        return self.xp.zeros_like(z)
+
+    def mean_curvature(self) -> Array:
+        dim = self.gradient.shape[1]
+        like = self.gradient
+        return self.xp.zeros((dim, dim), dtype=like.dtype, device=like.device)
+
+    def along(self, direction: Array) -> _CentreLine:
+        return _CentreLine(self.value, self.xp.sum(self.gradient * direction, axis=1))
+
+
+class _CentreLine(Line):
+    """A straight line per row."""
+
+    def __init__(self, start: Array, slope: Array) -> None:
+        self.start, self.slope = start, slope
+
+    def value(self, step: Array, chosen: Array | slice) -> Array:
+        return self.start[chosen] + step * self.slope[chosen]
+
+
+def factorise_nodes(
+    places: sp.csr_array, bonds: sp.csr_array, pull: float, stiffness: float
+) -> Any:
+    """Factorise the matrix of the node solve, pull · SᵀS + stiffness · Q.
+
+    Parameters
+    ----------
+    places : csr_array of shape (labels, nodes)
+        S over the labels that inform the nodes.
+    bonds : csr_array of shape (nodes, nodes)
+        Q.
+    pull : float
+        Weight of the labels.
+    stiffness : float
+        Weight of the bonds.
+
+    Returns
+    -------
+    object
+        Its `solve` multiplies by the inverse.
+    """
+    matrix = sp.csc_array(pull * (places.T @ places) + stiffness * bonds)
+    # It is symmetric and positive definite: no pivoting, and little fill for trees.
+    return splu(
+        matrix,
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
+
+
+def teaches(places: sp.csr_array, informed: Flags, weight: float) -> Flags:
+    """Find the labels from whose vectors the nodes are solved.
+
+    Parameters
+    ----------
+    places : csr_array of shape (labels, nodes)
+        S.
+    informed : array of bool of shape (labels,)
+        Labels that another context knows.
+    weight : float
+        α of the family.
+
+    Returns
+    -------
+    array of bool of shape (labels,)
+        Labels that hang on nodes. At a weight of one, an uninformed label lies on its
+        centre and teaches the nodes nothing; below one, it lies elsewhere.
+    """
+    hangs = np.diff(places.indptr) > 0
+    return np.asarray(hangs & informed if weight >= 1 else hangs)
+
+
+class NodeUpdate(LinearUpdate):
+    """Solves the node vectors P for fixed W, exactly and on the host.
+
+    Labels about which no other context knows anything are left out if the family is the
+    only one: at the optimum they lie on their centres, and would only slow sweeps down.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where W and P are.
+    places : csr_array of shape (labels, nodes)
+        S.
+    informed : array of bool of shape (labels,)
+        Labels that another context knows.
+    bonds : csr_array of shape (nodes, nodes)
+        Q.
+    lam : Penalties
+        λ3 and γ.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        places: sp.csr_array,
+        informed: Flags,
+        bonds: sp.csr_array,
+        lam: Penalties,
+    ) -> None:
+        self.backend = backend
+        self.host_places, self.informed, self.bonds = places, informed, bonds
+        self.ridge, self.stiffness = lam.ridge, lam.ridge * lam.stiffness
+        self.places, self.placed_bonds = backend.sparse(places), backend.sparse(bonds)
+        self.prepared = lru_cache(maxsize=1)(self._prepared)
+
+    def _prepared(self, weight: float) -> tuple[Array, sp.csr_array, Any]:
+        """Labels that the nodes are solved from, their places, and the solver."""
+        teaching = teaches(self.host_places, self.informed, weight / self.ridge)
+        rows = np.flatnonzero(teaching)
+        places = sp.csr_array(self.host_places[rows])
+        solver = factorise_nodes(places, self.bonds, weight, self.stiffness)
+        return self.backend.indices(rows), places, solver
+
+    def improve(
+        self,
+        W: Array,
+        factor: Array,
+        weight: float,
+        update_rows: RowUpdate,
+        *,
+        sample: Sample | None = None,
+        tol: float = 1e-5,
+    ) -> Array:
+        """Solve for all nodes."""
+        return self.solved(W, weight)
+
+    def solved(self, W: Array, weight: float) -> Array:
+        """Solve for all nodes, which depend on W linearly."""
+        return self._nodes(W, weight, Processes())
+
+    def response(self, change: Array, weight: float) -> Array:
+        """Solve for the change of the nodes, and for how these pull the labels."""
+        nodes = self._nodes(change, weight, self.backend.processes)
+        pulled = self.backend.xp.zeros_like(change)
+        if nodes.shape[0] and weight:
+            at, _, _ = self.prepared(weight)
+            centres = self.backend.sparse_product(self.places, nodes)
+            pulled[at] = weight * self.backend.xp.take(centres, at, axis=0)
+        return pulled
+
+    def _nodes(self, W: Array, weight: float, processes: Processes) -> Array:
+        """The nodes for rows whose parts are held by some processes."""
+        n_nodes = self.bonds.shape[0]
+        if not (n_nodes and weight):
+            return self.backend.asarray(np.zeros((n_nodes, W.shape[1])))
+        at, places, solver = self.prepared(weight)
+        known = self.backend.to_numpy(self.backend.xp.take(W, at, axis=0))
+        target = weight * (places.T @ np.asarray(known, np.float64))
+        target = np.ascontiguousarray(processes.sum_over(target))
+        return self.backend.asarray(solver.solve(target))
+
+    def label_grams(
+        self, W: Array, factor: Array, weight: float
+    ) -> tuple[Array, Array]:
+        """Gram matrices of the term and of the penalty on the nodes."""
+        backend, xp = self.backend, self.backend.xp
+        centres = backend.sparse_product(self.places, factor)
+        bent = backend.sparse_product(self.placed_bonds, factor)
+        C, W, P, QP = (xp.astype(x, xp.float64) for x in (centres, W, factor, bent))
+        across = xp.matmul(C.T, W)
+        of_term = weight * (xp.matmul(C.T, C) - across - across.T)
+        return of_term, self.stiffness * xp.matmul(P.T, QP)

@@ -1,0 +1,795 @@
+"""Hierarchies of labels: the graph of a taxonomy, and how it becomes counts.
+
+Nodes of a `Hierarchy` may have several parents, or none. `HierarchyCounts` is the
+recipe that turns it into relational counts. The context keeps it, so that labels added
+after the fit are counted in the same way.
+"""
+
+from __future__ import annotations
+
+import graphlib
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from phcle.arrays import Flags, Floats, Ints
+from phcle.contexts.labels import as_label, index_of, is_missing, positions_of
+from phcle.contexts.matrices import take_columns
+from phcle.errors import (
+    ContextError,
+    ContextWarning,
+    OptionError,
+    did_you_mean,
+    some,
+)
+from phcle.files.container import TensorStore
+from phcle.tables.frames import as_row, rows_of
+
+LENGTHS = 1e-100, 1e100
+"""Lengths that edges may have; their products are numbers, too."""
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """Nodes and `(child, parent)` edges without cycles.
+
+    Attributes
+    ----------
+    nodes : tuple of str
+        The nodes in order of first appearance.
+    edges : array of int of shape (edges, 2)
+        Positions of child and parent in `nodes`.
+    lengths : array of shape (edges,) or None
+        Lengths of the edges, above zero; None: all are alike.
+
+    Examples
+    --------
+    >>> tree = Hierarchy.from_edges([("cat", "pet"), ("dog", "pet")])
+    >>> tree.leaves
+    ('cat', 'dog')
+    """
+
+    nodes: tuple[str, ...]
+    edges: Ints
+    lengths: Floats | None = None
+
+    @classmethod
+    def from_edges(cls, edges: Any, *, name: str = "hierarchy") -> Hierarchy:
+        """Make a hierarchy from edges; cycles and empty names are refused.
+
+        Parameters
+        ----------
+        edges : iterable of (child, parent), data frame, or networkx.DiGraph
+            A data frame has the columns `child` and `parent`, or one column per level
+            of a lineage, such as species, genus and family. Other titles are guessed,
+            with a warning.
+            A repeated edge counts once, with a warning.
+        name : str, default "hierarchy"
+            Name of the context, for messages.
+
+        Returns
+        -------
+        Hierarchy
+            The hierarchy.
+
+        Examples
+        --------
+        >>> Hierarchy.from_edges([("cat", "pet"), ("pet", "animal")]).nodes
+        ('cat', 'pet', 'animal')
+        """
+        pairs: dict[tuple[str, str], None] = {}
+        n_rows = 0
+        for n_rows, row in enumerate(_pairs_of(edges, name), 1):
+            where = f"hierarchy {name!r}, edge {n_rows}"
+            pair = as_row(row, (2,), "a (child, parent) pair", where)
+            child = as_label(pair[0], where, "child")
+            if is_missing(pair[1]):
+                raise ContextError(
+                    f"{where}: the parent of {child!r} is empty; name it, or remove "
+                    "the row: a root needs no row."
+                )
+            parent = as_label(pair[1], where, "parent")
+            if child == parent:
+                raise ContextError(
+                    f"{where}: {child!r} is its own parent; remove this edge."
+                )
+            pairs[child, parent] = None
+        if not pairs:
+            raise ContextError(
+                f"hierarchy {name!r} is empty: it has no edge; give (child, parent) "
+                "pairs, or leave it out."
+            )
+        if len(pairs) < n_rows:
+            warnings.warn(
+                f"hierarchy {name!r}: {n_rows - len(pairs)} of {n_rows} edges repeat "
+                "another and were counted once.",
+                ContextWarning,
+                stacklevel=3,
+            )
+        nodes = tuple(dict.fromkeys(end for pair in pairs for end in pair))
+        position = index_of(nodes)
+        hierarchy = cls(
+            nodes, np.array([(position[c], position[p]) for c, p in pairs], np.int64)
+        )
+        hierarchy.refuse_cycles(name)
+        return hierarchy
+
+    def measured(self, lengths: Mapping[tuple[str, str], float]) -> Hierarchy:
+        """Return the hierarchy with lengths of its edges.
+
+        Parameters
+        ----------
+        lengths : mapping from (str, str) to float
+            Lengths by child and parent; an edge without one gets their median.
+
+        Returns
+        -------
+        Hierarchy
+            The hierarchy, as it is if there are no lengths.
+        """
+        if not lengths:
+            return self
+        middle = float(np.median(list(lengths.values())))
+        found = np.array([lengths.get(edge, middle) for edge in self.named_edges])
+        return replace(self, lengths=found)
+
+    @property
+    def named_edges(self) -> list[tuple[str, str]]:
+        """Names of child and parent of every edge."""
+        return [(self.nodes[c], self.nodes[p]) for c, p in self.edges.tolist()]
+
+    @property
+    def lengths_by_edge(self) -> dict[tuple[str, str], float]:
+        """Lengths by child and parent; empty without lengths."""
+        if self.lengths is None:
+            return {}
+        return dict(zip(self.named_edges, self.lengths.tolist(), strict=True))
+
+    def refuse_cycles(self, name: str) -> None:
+        """Refuse a hierarchy with a cycle.
+
+        Parameters
+        ----------
+        name : str
+            Name of the context, for the message.
+        """
+        parents: dict[int, list[int]] = {}
+        for child, parent in self.edges.tolist():
+            parents.setdefault(child, []).append(parent)
+        try:
+            graphlib.TopologicalSorter(parents).prepare()
+        except graphlib.CycleError as error:
+            # graphlib lists each node before the one that depends on it.
+            cycle = [self.nodes[i] for i in reversed(error.args[1])]
+            raise ContextError(
+                f"hierarchy {name!r} has a cycle: {' → '.join(cycle)}; remove one of "
+                "these edges."
+            ) from error
+
+    @cached_property
+    def index(self) -> Mapping[str, int]:
+        """Position of each node."""
+        return index_of(self.nodes)
+
+    @cached_property
+    def has_children(self) -> Flags:
+        """Whether each node has children: (nodes,)."""
+        internal = np.zeros(len(self.nodes), dtype=bool)
+        internal[self.edges[:, 1]] = True
+        return internal
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """Nodes without children, in order of first appearance."""
+        return tuple(
+            node
+            for node, internal in zip(self.nodes, self.has_children, strict=True)
+            if not internal
+        )
+
+    @cached_property
+    def _above(self) -> sp.csr_array:
+        """Parents of every node, in the order of the edges."""
+        return _listed(self.edges, len(self.nodes))
+
+    @cached_property
+    def _below(self) -> sp.csr_array:
+        """Children of every node, in the order of the edges."""
+        return _listed(self.edges[:, ::-1], len(self.nodes))
+
+    def _beside(self, node: str, lists: sp.csr_array) -> tuple[str, ...]:
+        at = self.index[node]
+        found = lists.indices[lists.indptr[at] : lists.indptr[at + 1]]
+        return tuple(self.nodes[i] for i in found.tolist())
+
+    def parents_of(self, node: str) -> tuple[str, ...]:
+        """Return the direct parents of a node.
+
+        Parameters
+        ----------
+        node : str
+            A node.
+
+        Returns
+        -------
+        tuple of str
+            Its parents, in the order of the edges.
+        """
+        return self._beside(node, self._above)
+
+    def children_of(self, node: str) -> tuple[str, ...]:
+        """Return the direct children of a node.
+
+        Parameters
+        ----------
+        node : str
+            A node.
+
+        Returns
+        -------
+        tuple of str
+            Its children, in the order of the edges.
+        """
+        return self._beside(node, self._below)
+
+    def path_to(self, node: str) -> tuple[str, ...]:
+        """Find the way from a root down to a node, along first parents.
+
+        Parameters
+        ----------
+        node : str
+            A node.
+
+        Returns
+        -------
+        tuple of str
+            The nodes, the root first.
+
+        Examples
+        --------
+        >>> tree = Hierarchy.from_edges([("cat", "pet"), ("pet", "animal")])
+        >>> tree.path_to("cat")
+        ('animal', 'pet', 'cat')
+        """
+        found = [node]
+        while above := self.parents_of(found[-1]):
+            found.append(above[0])
+        return tuple(found[::-1])
+
+    def nodes_below(self, node: str) -> Ints:
+        """Find a node and all nodes below it.
+
+        Parameters
+        ----------
+        node : str
+            A node.
+
+        Returns
+        -------
+        array of int
+            Their positions in `nodes`, each once, in ascending order.
+
+        Examples
+        --------
+        >>> tree = Hierarchy.from_edges([("cat", "pet"), ("pet", "animal")])
+        >>> tree.nodes_below("pet").tolist()
+        [0, 1]
+        """
+        level = np.array([self.index[node]], np.int64)
+        if not self.has_children[level[0]]:
+            return level
+        is_seen = np.zeros(len(self.nodes), dtype=bool)
+        while len(level):
+            is_seen[level] = True
+            level = np.unique(self._below[level].indices)
+            level = level[~is_seen[level]]
+        return np.flatnonzero(is_seen)
+
+    def extended(self, edges: Hierarchy, *, name: str) -> Hierarchy:
+        """Add edges below nodes of the hierarchy.
+
+        Parameters
+        ----------
+        edges : Hierarchy
+            The new edges. Their topmost nodes must be nodes of this hierarchy.
+        name : str
+            Name of the context, for messages.
+
+        Returns
+        -------
+        Hierarchy
+            The larger hierarchy.
+        """
+        added = edges.named_edges
+        children = {child for child, _ in added}
+        for child, parent in added:
+            if parent not in self.index and parent not in children:
+                raise ContextError(
+                    f"hierarchy {name!r}: the parent {parent!r} of {child!r} is not "
+                    f"one of its nodes.{did_you_mean(parent, self.nodes)} "
+                    "Give it a parent too, or name a known one."
+                )
+        if children.isdisjoint(self.index):
+            # New children cannot repeat an edge or close a cycle: skip the checks.
+            nodes = tuple(dict.fromkeys((*self.nodes, *edges.nodes)))
+            here = positions_of(edges.nodes, index_of(nodes))
+            larger = Hierarchy(nodes, np.vstack([self.edges, here[edges.edges]]))
+        else:
+            pairs = list(dict.fromkeys(self.named_edges + added))
+            larger = Hierarchy.from_edges(pairs, name=name)
+        known = self.lengths_by_edge
+        return larger.measured({**edges.lengths_by_edge, **known} if known else known)
+
+    def renamed(self, spellings: Mapping[str, str], *, name: str) -> Hierarchy:
+        """Return the hierarchy with other names of its nodes.
+
+        Parameters
+        ----------
+        spellings : mapping from str to str
+            New names by the present ones. Nodes that become one have all their edges.
+        name : str
+            Name of the context, for messages.
+
+        Returns
+        -------
+        Hierarchy
+            The renamed hierarchy.
+        """
+        nodes = tuple(spellings.get(node, node) for node in self.nodes)
+        if len(set(nodes)) == len(nodes):
+            return replace(self, nodes=nodes)
+        edges = ((nodes[c], nodes[p]) for c, p in self.edges.tolist())
+        kept = dict.fromkeys(edge for edge in edges if edge[0] != edge[1])
+        lengths = {
+            (spellings.get(child, child), spellings.get(parent, parent)): length
+            for (child, parent), length in self.lengths_by_edge.items()
+        }
+        return Hierarchy.from_edges(list(kept), name=name).measured(lengths)
+
+    def ancestor_distances(self, labels: Sequence[str]) -> tuple[Ints, Ints, Ints]:
+        """Find all ancestors of labels and the number of steps to them.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            Nodes of the hierarchy.
+
+        Returns
+        -------
+        rows : array of int
+            Positions of labels in `labels`.
+        nodes : array of int
+            Positions of ancestors in `self.nodes`; a label is its own ancestor.
+        steps : array of int
+            Fewest upward edges from the label to the ancestor. The three arrays are
+            sorted by row, then by node.
+        """
+        n = len(self.nodes)
+        rows = np.arange(len(labels))
+        nodes = np.array([self.index[label] for label in labels], dtype=np.int64)
+        found = [(rows, nodes, np.zeros_like(rows))]
+        while len(rows):
+            # Replace each (row, node) by (row, parent) for all parents of the node.
+            above = self._above[nodes]
+            rows = np.repeat(rows, np.diff(above.indptr))
+            rows, nodes = np.divmod(np.unique(rows * n + above.indices), n)
+            found.append((rows, nodes, np.full_like(rows, len(found))))
+        rows, nodes, steps = (np.concatenate(part) for part in zip(*found, strict=True))
+        # Found in order of steps, so the first of each pair is the nearest.
+        _, nearest = np.unique(rows * n + nodes, return_index=True)
+        return rows[nearest], nodes[nearest], steps[nearest]
+
+    def shared_ancestors(self, a: str, b: str) -> tuple[str, ...]:
+        """Return the nodes that are above two nodes or equal to one of them.
+
+        Parameters
+        ----------
+        a : str
+            A node.
+        b : str
+            Another node.
+
+        Returns
+        -------
+        tuple of str
+            Common ancestors, nearest first; empty if `a` or `b` is not in the
+            hierarchy.
+        """
+        if a not in self.index or b not in self.index:
+            return ()
+        rows, nodes, steps = self.ancestor_distances([a, b])
+        above = [
+            dict(zip(nodes[rows == i], steps[rows == i], strict=True)) for i in (0, 1)
+        ]
+        shared = sorted(
+            above[0].keys() & above[1].keys(),
+            key=lambda node: (above[0][node] + above[1][node], node),
+        )
+        return tuple(self.nodes[node] for node in shared)
+
+    def pack(self, store: TensorStore) -> None:
+        """Put nodes, edges and lengths into a file's store.
+
+        Parameters
+        ----------
+        store : TensorStore
+            Where to put them.
+        """
+        store.put_names("nodes", self.nodes)
+        store["edges"] = self.edges
+        if self.lengths is not None:
+            store["lengths"] = self.lengths
+
+    @classmethod
+    def unpack(cls, store: TensorStore) -> Hierarchy:
+        """Make what `pack` stored.
+
+        Parameters
+        ----------
+        store : TensorStore
+            Nodes, edges and lengths.
+
+        Returns
+        -------
+        Hierarchy
+            The hierarchy, not checked yet.
+        """
+        has_lengths = "lengths" in store
+        lengths = store["lengths"] if has_lengths else None
+        return cls(store.names("nodes"), store["edges"], lengths)
+
+    def check(self, name: str) -> None:
+        """Refuse edges between nodes that do not exist, and cycles.
+
+        A stored hierarchy may be forged, and walking along a cycle would never end.
+
+        Parameters
+        ----------
+        name : str
+            Name of the context, for messages.
+        """
+        edges, n = self.edges, len(self.nodes)
+        if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
+            raise ContextError(f"the edges of {name!r} are not pairs of nodes")
+        if edges.size and not 0 <= edges.min() <= edges.max() < n:
+            raise ContextError(f"the edges of {name!r} name nodes that it lacks")
+        if len(set(self.nodes)) < n:
+            raise ContextError(f"a node of {name!r} occurs twice")
+        if self.lengths is not None and (
+            self.lengths.shape != (len(edges),)
+            or self.lengths.dtype.kind != "f"
+            or not ((self.lengths >= LENGTHS[0]) & (self.lengths <= LENGTHS[1])).all()
+        ):
+            raise ContextError(f"the lengths of the edges of {name!r} are damaged")
+        graph = sp.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), (n, n))
+        # Compiled code finds cycles fast, which matters when large hierarchies are
+        # loaded. If there is one, `refuse_cycles` names it.
+        n_parts, _ = connected_components(graph, connection="strong")
+        if n_parts < n or (edges[:, 0] == edges[:, 1]).any():
+            self.refuse_cycles(name)
+            raise ContextError(f"a node of {name!r} is its own parent")
+
+
+def _listed(pairs: Ints, n: int) -> sp.csr_array:
+    """The second nodes of pairs by their first, in the order in which they came."""
+    order = np.argsort(pairs[:, 0], kind="stable")
+    starts = np.searchsorted(pairs[order, 0], np.arange(n + 1))
+    ones = np.ones(len(order), dtype=bool)
+    return sp.csr_array((ones, pairs[order, 1], starts), shape=(n, n))
+
+
+def _pairs_of(edges: Any, name: str) -> Iterable[Any]:
+    """Pairs of a NetworkX graph or a data frame; other edges stay as they are."""
+    if hasattr(edges, "is_directed"):  # NetworkX
+        return _pairs_of_graph(edges, name)
+    return rows_of(edges, "hierarchy", f"hierarchy {name!r}")
+
+
+def _pairs_of_graph(graph: Any, name: str) -> Iterable[Any]:
+    """Edges of a NetworkX graph, which must lead from child to parent."""
+    if not graph.is_directed():
+        raise ContextError(
+            f"hierarchy {name!r} must be a directed graph, with edges from child to "
+            "parent. Got an undirected one; make it a DiGraph."
+        )
+    alone = [node for node, degree in graph.degree() if degree == 0]
+    if alone:
+        warnings.warn(
+            f"hierarchy {name!r}: {len(alone)} nodes have no edge and were left out: "
+            f"{some(alone)}.",
+            ContextWarning,
+            stacklevel=5,
+        )
+    return list(graph.edges())
+
+
+GENERAL = 0.5
+"""A node above more than this share of the labels is general: most pairs share it."""
+
+
+FEWEST = 20
+"""With fewer labels no node is general: two of three labels may be a small group."""
+
+
+MOST = 5_000
+"""Most labels that are looked at, evenly taken. It takes a second for these."""
+
+
+class SpecificNodes:
+    """Shares of labels at or below the nodes of a hierarchy.
+
+    A node above nearly everything, such as "physical entity", is no reason why two
+    labels are alike. The fewer labels a node is above, the more it says.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The hierarchy.
+    labels : sequence of str
+        The labels to count; those outside the hierarchy are below no node.
+    """
+
+    def __init__(self, hierarchy: Hierarchy, labels: Sequence[str]) -> None:
+        looked_at = labels[:: len(labels) // MOST + 1]
+        inside = [label for label in looked_at if label in hierarchy.index]
+        _, nodes, _ = hierarchy.ancestor_distances(inside)
+        n_below = np.bincount(nodes, minlength=len(hierarchy.nodes))
+        self._index = hierarchy.index
+        self._share = n_below / max(len(looked_at), 1)
+        self._can_be_general = len(labels) >= FEWEST
+
+    def is_general(self, node: str) -> bool:
+        """Tell whether most labels are below a node.
+
+        Parameters
+        ----------
+        node : str
+            A name; what is not a node is not general.
+
+        Returns
+        -------
+        bool
+            Whether it says little.
+        """
+        at = self._index.get(node)
+        return self._can_be_general and at is not None and self._share[at] > GENERAL
+
+    def first(self, nodes: Iterable[str]) -> tuple[str, ...]:
+        """Sort nodes by how much they say, and leave out general ones.
+
+        Parameters
+        ----------
+        nodes : iterable of str
+            Nodes of the hierarchy, those that come first among equals first.
+
+        Returns
+        -------
+        tuple of str
+            The node above the fewest labels first.
+        """
+        said = [node for node in nodes if not self.is_general(node)]
+        return tuple(sorted(said, key=lambda node: self._share[self._index[node]]))
+
+
+DENSE_LIMIT = 5_000
+"""Up to this many labels, every pair with a common ancestor may be counted. The 25
+million pairs of 5000 labels still fit into memory."""
+
+
+LARGE_GROUP = 100
+"""Above `DENSE_LIMIT`, ancestors of more labels than this do not link pairs of labels.
+They are too general to say much, and their pairs would fill the memory."""
+
+
+Named = tuple[tuple[str, ...], sp.csr_array]
+
+
+@dataclass(frozen=True)
+class HierarchyCounts:
+    """How a hierarchy becomes counts; see `RelationalContext.from_hierarchy`.
+
+    Attributes
+    ----------
+    hierarchy : Hierarchy
+        The taxonomy.
+    kind : {"ancestors", "path"}
+        How labels are related.
+    decay : float or None
+        How slowly weights fall with distance; None is the default of the kind.
+    radius : int or None
+        Longest path that counts; None counts any.
+    labels_are_fixed : bool
+        Whether the user chose the labels. If not, other contexts may add nodes as
+        labels.
+    """
+
+    hierarchy: Hierarchy
+    kind: str = "ancestors"
+    decay: float | None = None
+    radius: int | None = None
+    labels_are_fixed: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            instead = INSTEAD.get(str(self.kind))
+            advice = did_you_mean(str(self.kind), KINDS)
+            if instead is not None:
+                advice = f" This kind is gone; {instead!r} comes closest to it."
+            raise OptionError(
+                f"kind must be one of {', '.join(map(repr, KINDS))}. "
+                f"Got {self.kind!r} instead.{advice}"
+            )
+        if self.decay is not None and not self.decay > 0:
+            raise OptionError(f"decay must be above 0. Got {self.decay!r} instead.")
+        if self.radius is not None and not (
+            isinstance(self.radius, (int, np.integer)) and self.radius >= 1
+        ):
+            raise OptionError(
+                "radius must be a whole number, 1 or more. "
+                f"Got {self.radius!r} instead."
+            )
+        if self.radius is not None and self.kind != "path":
+            raise OptionError(
+                f"radius has no meaning for kind={self.kind!r}, only for 'path'; leave "
+                "it out."
+            )
+
+    def count(self, labels: Sequence[str]) -> Named:
+        """Count labels.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            Nodes of the hierarchy.
+
+        Returns
+        -------
+        columns : tuple of str
+            Nodes or labels that are counted with the labels.
+        counts : csr_array of shape (labels, columns)
+            Their weights.
+        """
+        columns, counts = KINDS[self.kind](self, labels)
+        if self.kind == "path":  # the columns are labels
+            return columns, counts
+        # A node of a single label says nothing about how labels relate.
+        n_labels = np.bincount(counts.indices, minlength=len(columns))
+        used = np.flatnonzero(n_labels > 1)
+        return tuple(columns[i] for i in used), sp.csr_array(counts[:, used])
+
+    def extended(self, new: Hierarchy, *, name: str) -> HierarchyCounts:
+        """Add edges to the hierarchy.
+
+        Parameters
+        ----------
+        new : Hierarchy
+            The new edges.
+        name : str
+            Name of the context, for messages.
+
+        Returns
+        -------
+        HierarchyCounts
+            The same recipe on the larger hierarchy.
+        """
+        return replace(self, hierarchy=self.hierarchy.extended(new, name=name))
+
+    def count_on(
+        self, labels: Sequence[str], *, trained: Sequence[str], columns: Sequence[str]
+    ) -> sp.csr_array:
+        """Count labels that are added later on the columns of a fit.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            The new labels, nodes of the hierarchy.
+        trained : sequence of str
+            Labels of the fit.
+        columns : sequence of str
+            Columns of the fit.
+
+        Returns
+        -------
+        csr_array of shape (labels, columns)
+            The counts of the new labels.
+        """
+        everyone = tuple(labels)
+        if self.kind == "path":
+            at_fit = (label for label in trained if label in self.hierarchy.index)
+            everyone = tuple(dict.fromkeys((*at_fit, *labels)))
+        found, counts = KINDS[self.kind](self, everyone)
+        own = counts[positions_of(labels, index_of(everyone))]
+        return take_columns(own, positions_of(columns, index_of(found)))
+
+
+def _count_ancestors(recipe: HierarchyCounts, labels: Sequence[str]) -> Named:
+    """Columns are the internal nodes at or above a label: exp(−steps/decay)."""
+    tree, decay = recipe.hierarchy, recipe.decay or 4.0
+    rows, nodes, steps = tree.ancestor_distances(labels)
+    internal = tree.has_children[nodes]
+    used, columns = np.unique(nodes[internal], return_inverse=True)
+    weights = np.exp(-steps[internal] / decay)
+    counts = sp.csr_array(
+        (weights, (rows[internal], columns)), shape=(len(labels), len(used))
+    )
+    return tuple(tree.nodes[i] for i in used), counts
+
+
+def _count_paths(recipe: HierarchyCounts, labels: Sequence[str]) -> Named:
+    """Columns are labels: exp(−path/decay), where paths lead over a common ancestor."""
+    n, decay = len(labels), recipe.decay or 2.0
+    steps = _linking_ancestors(recipe.hierarchy, labels)  # (labels, nodes), plus one
+    below = sp.csr_array(steps.T)  # (nodes, labels)
+    farthest = np.iinfo(np.int32).max
+    path = np.full(n, farthest, dtype=np.int32)  # from one label to every other
+    indices, weights, indptr = [], [], [0]
+    for row in range(n):
+        groups = []
+        for entry in range(steps.indptr[row], steps.indptr[row + 1]):
+            node, up = steps.indices[entry], steps.data[entry]
+            members = slice(below.indptr[node], below.indptr[node + 1])
+            group = below.indices[members]
+            # Both step counts are stored plus one.
+            path[group] = np.minimum(path[group], up + below.data[members] - 2)
+            groups.append(group)
+        if sum(map(len, groups)) < n:
+            near = np.unique(np.concatenate([below.indices[:0], *groups]))
+        else:  # checking all labels is faster than sorting this many
+            near = np.flatnonzero(path < farthest)
+        near_path = path[near]
+        path[near] = farthest  # reset for the next label
+        kept = near != row  # a label does not occur with itself
+        if recipe.radius is not None:
+            kept &= near_path <= recipe.radius
+        indices.append(near[kept])
+        weights.append(np.exp(-near_path[kept] / decay))
+        indptr.append(indptr[-1] + len(indices[-1]))
+    counts = sp.csr_array(
+        (np.concatenate(weights), np.concatenate(indices), indptr), shape=(n, n)
+    )
+    return tuple(labels), counts
+
+
+def _linking_ancestors(tree: Hierarchy, labels: Sequence[str]) -> sp.csr_array:
+    """Steps up to each node that links labels, plus one: (labels, nodes).
+
+    A node links labels if it is above at least two of them. If there are many labels,
+    it must not be above too many; a warning names the labels that are left without
+    links.
+    """
+    n = len(labels)
+    rows, nodes, steps = tree.ancestor_distances(labels)
+    n_labels = np.bincount(nodes, minlength=len(tree.nodes))
+    most = n if n <= DENSE_LIMIT else LARGE_GROUP
+    linking = (n_labels[nodes] > 1) & (n_labels[nodes] <= most)
+    n_links = np.bincount(rows[linking], minlength=n)
+    if n > DENSE_LIMIT and not n_links.all():
+        lost = [labels[i] for i in np.flatnonzero(n_links == 0).tolist()]
+        warnings.warn(
+            f"{len(lost)} of {n} labels share only ancestors of more than "
+            f"{LARGE_GROUP} labels, too many to link in pairs, and get no links: "
+            f"{some(lost)}; kind='ancestors' has no such limit.",
+            ContextWarning,
+            stacklevel=6,
+        )
+    return sp.csr_array(
+        ((steps[linking] + 1).astype(np.int32), (rows[linking], nodes[linking])),
+        shape=(n, len(tree.nodes)),
+    )
+
+
+KINDS: dict[str, Callable[[HierarchyCounts, Sequence[str]], Named]] = {
+    "ancestors": _count_ancestors,
+    "path": _count_paths,
+}
+"""Functions that count, by kind. The first kind is the default."""
+
+
+INSTEAD = {"shared": "path", "walks": "ancestors"}
+"""Kinds that are gone, and what comes closest to them."""

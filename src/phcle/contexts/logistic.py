@@ -1,0 +1,514 @@
+"""The term of a relational context: counts, and a dense part of rank one.
+
+`LogisticTerm` computes it on a back end. The functions below it are the same term in
+plain NumPy and double precision: the reference, its floor, and held-out losses.
+
+The dense part sums over all pairs of labels and columns. A sample of the columns, drawn
+in proportion to their mass, gives an unbiased estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from functools import cached_property
+from typing import Any
+
+import array_api_compat.numpy as array_api
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from phcle.arrays import AnyFloats
+from phcle.backends.dense import Columns, DenseCurvature, n_sampled_columns
+from phcle.backends.protocol import Array, Backend
+from phcle.backends.row_blocks import Block
+from phcle.contexts.terms import (
+    Curvature,
+    Line,
+    Local,
+    Sample,
+    StartTarget,
+    Term,
+    View,
+    padded_blocks,
+)
+
+TILE = 4_000_000
+"""Most numbers of W Cᵀ in memory at once: 32 MB."""
+
+
+ENTRIES = 100_000
+"""Known entries computed at once, so that their vectors fit into the cache."""
+
+
+DEVICE_ENTRIES = 50_000_000
+"""Known entries computed at once on a GPU, which takes 2 GB."""
+BELOW = 2.5
+"""Pairs without a count start this far below no association, x = −log k. At 2.5, their
+odds are a twelfth, so that the start already keeps unrelated labels apart."""
+SHUFFLED = 1_000_000
+"""Most columns that are put into a random order for a draw. A million take a tenth of a
+second, as long as a sampled sweep over them on a GPU."""
+
+
+class LogisticTerm(Term, View):
+    """The term α Σ_c [ Q_yc softplus(x_yc) − D_yc x_yc ] with Q = D + rate · massᵀ.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    counts : csr_array or StoredRows of shape (rows, columns)
+        D.
+    row_rate : array of shape (rows,)
+        Rate of each row.
+    column_mass : array of shape (columns,)
+        Mass of each column.
+    blocks : sequence of Block
+        Blocks of rows that are updated together.
+    """
+
+    other: Array
+    weight: float
+    sample: Sample | None
+    gram: Array
+    trace: Any  # of the Gram matrix
+    columns: Columns
+
+    def __init__(
+        self,
+        backend: Backend,
+        counts: Any,
+        row_rate: AnyFloats,
+        column_mass: AnyFloats,
+        blocks: Sequence[Block],
+    ) -> None:
+        self.backend = backend
+        self.column_mass = column_mass
+        self.mass = backend.asarray(column_mass)
+        self.rates = [backend.asarray(row_rate[block.rows]) for block in blocks]
+        self.padded = padded_blocks(backend, counts, blocks)
+
+    def on(self, backend: Backend) -> LogisticTerm:
+        term = copy(self)
+        term.backend = backend
+        return term
+
+    def at(
+        self, other: Array, weight: float, *, sample: Sample | None = None
+    ) -> LogisticTerm:
+        """Fix the other factor and the weight; the Gram matrix stays exact."""
+        view, xp = copy(self), self.backend.xp
+        view.other, view.weight, view.sample = other, weight, sample
+        # Σ_c mass_c z zᵀ, shared by all rows: B has rank one.
+        weighted = other * self.mass[:, None]
+        view.gram = xp.matmul(weighted.T, other)
+        view.trace = xp.sum(xp.linalg.diagonal(view.gram))
+        if sample is None:
+            view.columns = self.backend.columns(other, self.mass)
+        else:
+            view.columns = view._pick(*sample)
+        return view
+
+    @cached_property
+    def probe(self) -> tuple[Array, Columns] | None:
+        """A sample of the columns for products with the curvature; None takes all."""
+        at, mass = None, self.column_mass
+        if self.sample is not None:
+            at, mass = self.sample
+        n = n_sampled_columns(len(mass))
+        if n == len(mass):
+            return None
+        # Any seed works, because the optimum does not depend on it.
+        chosen, masses = draw_columns(mass, n, np.random.default_rng(0))
+        columns = self._pick(chosen if at is None else at[chosen], masses)
+        return self.backend.indices(chosen), columns
+
+    def _pick(self, at: npt.NDArray[np.int64], mass: AnyFloats) -> Columns:
+        other = self.backend.xp.take(self.other, self.backend.indices(at), axis=0)
+        return self.backend.columns(other, self.backend.asarray(mass))
+
+    @cached_property
+    def squares(self) -> Array:
+        """Squared length of every row of the other factor: (columns,)."""
+        return self.backend.xp.sum(self.other * self.other, axis=1)
+
+    def local(
+        self, block: int, y: Array, chosen: Array | None = None
+    ) -> _LocalLogistic:
+        return _LocalLogistic(self, block, y, chosen)
+
+
+class _LocalLogistic(Local):
+    """The term at some rows."""
+
+    def __init__(
+        self, view: LogisticTerm, block: int, y: Array, chosen: Array | None
+    ) -> None:
+        backend, xp = view.backend, view.backend.xp
+        self.view, self.xp = view, xp
+        rates, self.padded = view.rates[block], view.padded[block]
+        if chosen is not None:
+            rates = rates[chosen]
+            self.padded = None if self.padded is None else self.padded.take(chosen)
+        self.rate = view.weight * rates  # (r,)
+        self.dense = backend.dense_part(y, view.columns)
+        self.value = self.rate * self.dense.value
+        self.gradient = self.rate[:, None] * self.dense.gradient
+        if self.padded is None:
+            return
+        self.weights = view.weight * self.padded.values  # (r, width): α D
+        self.entries = backend.known_entries(self.padded.columns, view.other)
+        self.near_x = self.entries.dots(y)  # (r, width)
+        self.near_sigmoid, softplus = backend.logistic(self.near_x)
+        self.value = self.value + xp.sum(
+            self.weights * (softplus - self.near_x), axis=1
+        )
+        pull = self.weights * (self.near_sigmoid - 1)
+        self.gradient = self.gradient + self.entries.sums(pull)
+
+    @cached_property
+    def _near_counts(self) -> Array:
+        """Curvature of the counts at the known entries: (r, width)."""
+        return self.weights * self.near_sigmoid * (1 - self.near_sigmoid)
+
+    @cached_property
+    def _near_dense(self) -> Array:
+        """Curvature of the dense part at the known entries: (r, width)."""
+        assert self.padded is not None
+        mass = self.view.mass[self.padded.columns]
+        known = self.rate[:, None] * mass * self.padded.known
+        return known * self.near_sigmoid * (1 - self.near_sigmoid)
+
+    @cached_property
+    def _near(self) -> Array:
+        """Curvature of both at the known entries: (r, width)."""
+        return self._near_counts + self._near_dense
+
+    @cached_property
+    def _elsewhere(self) -> Array:
+        """What multiplies the shared Gram matrix: (r,).
+
+        Of the dense part's trace, that is what the known entries leave.
+        """
+        spread = self.rate * self.dense.spread
+        if self.padded is None:
+            return spread
+        squares = self.view.squares[self.padded.columns]
+        near = self.xp.sum(self._near_dense * squares, axis=1)
+        trace = self.xp.clip(self.view.trace, min=_tiny(self.view.backend))
+        return self.xp.clip(spread - near / trace, min=0.0)
+
+    @cached_property
+    def _probed(self) -> DenseCurvature:
+        """The curvature of the dense part."""
+        probe = self.view.probe
+        return self.dense if probe is None else self.dense.curvature_at(*probe)
+
+    def product(self, z: Array, curvature: Curvature) -> Array:
+        xp = self.xp
+        if curvature is Curvature.PROBED:
+            result = self.rate[:, None] * self._probed.product(z)
+            if self.padded is None:
+                return result
+            return result + self.entries.bent(self._near_counts, z)
+        result = self._elsewhere[:, None] * xp.matmul(z, self.view.gram)
+        if self.padded is None:
+            return result
+        return result + self.entries.bent(self._near, z)
+
+    def mean_curvature(self) -> Array:
+        xp = self.xp
+        level = xp.mean(self._elsewhere)
+        if self.padded is not None:
+            # An approximation: known entries have the mean direction of the mass.
+            mass = xp.clip(xp.sum(self.view.mass), min=_tiny(self.view.backend))
+            level = level + xp.sum(self._near) / (self._near.shape[0] * mass)
+        return level * self.view.gram
+
+    def lighten(self) -> None:
+        probed, _ = self._probed, self._elsewhere  # made from what is freed
+        if probed is not self.dense:
+            del self.dense
+
+    def along(self, direction: Array) -> _LogisticLine:
+        return _LogisticLine(self, direction)
+
+
+class _LogisticLine(Line):
+    def __init__(self, local: _LocalLogistic, direction: Array) -> None:
+        self.local = local
+        self.dense = local.dense.along(direction)
+        if local.padded is not None:
+            self.near_slope = local.entries.dots(direction)
+
+    def value(self, step: Array, chosen: Array | slice) -> Array:
+        local, xp = self.local, self.local.xp
+        total = local.rate[chosen] * self.dense(step, chosen)
+        if local.padded is None:
+            return total
+        x = local.near_x[chosen] + step[:, None] * self.near_slope[chosen]
+        softplus = local.view.backend.softplus(x)
+        return total + xp.sum(local.weights[chosen] * (softplus - x), axis=1)
+
+
+def _tiny(backend: Backend) -> float:
+    """A positive number that keeps a division defined."""
+    return float(np.finfo(backend.dtype).tiny)
+
+
+def log_ratio_target(
+    backend: Backend,
+    counts: Any,
+    row_rate: AnyFloats,
+    column_mass: AnyFloats,
+    negatives: float,
+    weight: float,
+) -> StartTarget:
+    """Make the start of a relational context: x is the log ratio of counts.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    counts : csr_array or StoredRows of shape (labels, columns)
+        Scaled counts.
+    row_rate : array of shape (labels,)
+        Rate of each row.
+    column_mass : array of shape (columns,)
+        Mass of each column.
+    negatives : float
+        k.
+    weight : float
+        Weight of the target.
+
+    Returns
+    -------
+    StartTarget
+        log(D / expected) where a count is known, −log(1 + k) − `BELOW` elsewhere.
+    """
+    low = np.log1p(negatives) + BELOW
+    tiny = float(np.finfo(backend.dtype).tiny)
+    found: Any
+    if isinstance(counts, sp.csr_array):
+        D = sp.coo_array(counts)
+        expected = row_rate[D.coords[0]] * column_mass[D.coords[1]]
+        ratio = np.log(D.data / np.maximum(expected, tiny)) + low
+        found = sp.csr_array((ratio, D.coords), shape=D.shape)
+    else:  # the counts are on the device
+        xp = backend.xp
+        rate, mass = backend.asarray(row_rate), backend.asarray(column_mass)
+        expected = xp.take(rate, counts.rows) * xp.take(mass, counts.columns)
+        ratio = xp.log(counts.values / xp.clip(expected, min=tiny)) + low
+        found = counts.with_values(ratio)
+    above, turned = backend.sparse(found), backend.sparse(backend.turned(found))
+    known = backend.asarray((row_rate > 0)[:, None])
+    below = backend.asarray(low * np.ones((counts.shape[1], 1)))
+    return StartTarget(
+        weight,
+        lambda V: backend.sparse_product(above, V) - known * (below.T @ V),
+        lambda W: backend.sparse_product(turned, W) - below * (known.T @ W),
+    )
+
+
+def softplus(x: AnyFloats) -> AnyFloats:
+    """Compute log(1 + eˣ) without overflow.
+
+    Parameters
+    ----------
+    x : array
+        Any numbers.
+
+    Returns
+    -------
+    array
+        Of the same shape.
+    """
+    return np.logaddexp(x, 0.0)
+
+
+def relational_loss(
+    counts: sp.csr_array,
+    row_rate: AnyFloats,
+    column_mass: AnyFloats,
+    W: AnyFloats,
+    C: AnyFloats,
+) -> float:
+    """Compute Σ_wc [ Q softplus(x) − D x ] in tiles.
+
+    Parameters
+    ----------
+    counts : csr_array of shape (labels, columns)
+        D.
+    row_rate : array of shape (labels,)
+        k times the mass of a row over the total, so that B = rate · massᵀ.
+    column_mass : array of shape (columns,)
+        Mass of every column.
+    W : array of shape (labels, dim)
+        Label vectors.
+    C : array of shape (columns, dim)
+        Vectors of the columns.
+
+    Returns
+    -------
+    float
+        The loss.
+    """
+    W, C = np.asarray(W, np.float64), np.asarray(C, np.float64)
+    height = max(1, TILE // max(1, len(C)))
+    total = 0.0
+    for start in range(0, len(W), height):
+        rows = slice(start, start + height)
+        total += float(row_rate[rows] @ (softplus(W[rows] @ C.T) @ column_mass))
+    D = sp.coo_array(counts)
+    for start in range(0, D.nnz, ENTRIES):
+        part = slice(start, start + ENTRIES)
+        x = np.einsum("ij,ij->i", W[D.coords[0][part]], C[D.coords[1][part]])
+        total += float(D.data[part] @ (softplus(x) - x))
+    return total
+
+
+def saturated_floor(
+    counts: sp.csr_array, row_rate: AnyFloats, column_mass: AnyFloats
+) -> float:
+    """Compute the loss of the best x for each pair: a lower bound for any model.
+
+    Parameters
+    ----------
+    counts : csr_array of shape (labels, columns)
+        D.
+    row_rate : array of shape (labels,)
+        k times the mass of a row over the total, so that B = rate · massᵀ.
+    column_mass : array of shape (columns,)
+        Mass of every column.
+
+    Returns
+    -------
+    float
+        The lower bound.
+    """
+    D = sp.coo_array(counts)
+    B = row_rate[D.coords[0]] * column_mass[D.coords[1]]
+    return _floor_of_pairs(array_api, D.data, B)
+
+
+def floor_on_device(
+    backend: Backend, counts: Any, row_rate: AnyFloats, column_mass: AnyFloats
+) -> float:
+    """Compute `saturated_floor` on a GPU, in double precision.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where the counts are.
+    counts : StoredRows of shape (labels, columns)
+        D.
+    row_rate : array of shape (labels,)
+        k times the mass of a row over the total, so that B = rate · massᵀ.
+    column_mass : array of shape (columns,)
+        Mass of every column.
+
+    Returns
+    -------
+    float
+        The lower bound.
+    """
+    xp = backend.xp
+    precise = backend.with_dtype("float64")
+    rate, mass = precise.asarray(row_rate), precise.asarray(column_mass)
+    rows, total = counts.rows, 0.0
+    for start in range(0, len(counts.columns), DEVICE_ENTRIES):
+        part = slice(start, start + DEVICE_ENTRIES)
+        D = xp.astype(counts.values[part], xp.float64)
+        B = xp.take(rate, rows[part]) * xp.take(mass, counts.columns[part])
+        total += _floor_of_pairs(xp, D, B)
+    return total
+
+
+def _floor_of_pairs(xp: Any, D: Array, B: Array) -> float:
+    """The loss at its minimum, in entropy form. Pairs without a count add zero."""
+
+    def entropy(x: Array) -> Array:
+        return x * xp.log(xp.clip(x, min=float(np.finfo(np.float64).tiny)))
+
+    return float(xp.sum(entropy(B + D) - entropy(D) - entropy(B)))
+
+
+def draw_columns(mass: AnyFloats, n: float, rng: np.random.Generator) -> Sample:
+    """Draw about `n` columns in proportion to their mass.
+
+    A column is in the sample with probability p = min(1, t · mass), where t makes the
+    p's sum to n. Its mass is divided by p. So the sum of mass times something over the
+    sample is an unbiased estimate of the sum over all columns, and a column with p = 1
+    adds no error. The draw is systematic (one random number and a random order), so the
+    size of the sample varies little. Among more than a million columns, it is
+    stratified instead; see `draw_strata`.
+
+    Parameters
+    ----------
+    mass : array of shape (columns,)
+        Mass of each column.
+    n : float
+        About how many columns to draw.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    tuple of two arrays
+        Positions of the drawn columns, and their masses divided by p.
+    """
+    if len(mass) > SHUFFLED:
+        return draw_strata(np.cumsum(mass), round(n), rng)
+    chance = _chances(mass, n)
+    order = rng.permutation(len(mass))
+    passed = np.cumsum(chance[order]) + rng.random()
+    is_in = np.empty(len(mass), dtype=bool)
+    is_in[order] = np.diff(np.floor(passed), prepend=0.0) > 0
+    at = np.flatnonzero(is_in)
+    return at, mass[at] / chance[at]
+
+
+def draw_strata(passed: AnyFloats, n: int, rng: np.random.Generator) -> Sample:
+    """Draw `n` times in proportion to mass, once in each of `n` shares of the total.
+
+    The order of the columns makes the shares, so that neighbours are not all drawn or
+    all left out. Estimates are unbiased here as well. It takes a few steps for each
+    drawn column and none for the others.
+
+    Parameters
+    ----------
+    passed : array of shape (columns,)
+        Cumulative mass.
+    n : int
+        How many to draw; one that is drawn twice counts twice and is listed once.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    tuple of two arrays
+        Positions of the drawn columns, and the masses that they stand for.
+    """
+    share = passed[-1] / n
+    there = (np.arange(n) + rng.random(n)) * share
+    drawn = np.searchsorted(passed, there, side="right")
+    # Rounding may carry the last one beyond the end.
+    last = np.searchsorted(passed, passed[-1])
+    at, times = np.unique(np.minimum(drawn, last), return_counts=True)
+    return at, times * share
+
+
+def _chances(mass: AnyFloats, n: float) -> AnyFloats:
+    """min(1, t · mass), with the t for which they sum to n (or all are 1)."""
+    certain = np.zeros(len(mass), dtype=bool)
+    while True:
+        rest = mass[~certain].sum()
+        left = n - np.count_nonzero(certain)
+        if left <= 0 or rest <= 0:
+            return certain.astype(np.float64)
+        chance = np.where(certain, 1.0, mass * (left / rest))
+        if (chance <= 1.0).all():
+            return chance
+        certain = chance >= 1.0

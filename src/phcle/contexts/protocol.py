@@ -1,0 +1,1017 @@
+"""Context: what is known about labels, before, during and after a fit.
+
+A kind of context is one class. What the user gives has `name`, `labels`, `columns` and
+numbers in the user's units. `in_fit` arranges them by the labels of a problem in `rows`
+and scales them. The solver learns `factor`, the vectors of the columns, and `learned`
+drops `rows` again: that is what an embedding stores, explains and extends.
+
+No other code asks which kind a context is. A new kind has to write what is abstract
+here; all else has a default, which is the usual case.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from phcle.arrays import AnyFloats, Flags, Ints
+from phcle.backends.protocol import Array, Backend
+from phcle.backends.row_blocks import Block
+from phcle.contexts.labels import index_of, positions_of, some_names
+from phcle.contexts.terms import (
+    ColumnUpdate,
+    FactorUpdate,
+    Penalties,
+    StartTarget,
+    Term,
+)
+from phcle.errors import ContextError, ContextWarning, some
+
+if TYPE_CHECKING:
+    from phcle.contexts.cooccurrence import LabelLinks
+    from phcle.contexts.hierarchy import Hierarchy, SpecificNodes
+    from phcle.contexts.kinship import Kinship
+    from phcle.files.container import TensorStore
+
+
+@dataclass(frozen=True, eq=False)
+class Context(ABC):
+    """What is known about some labels, before, during and after a fit.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the kind of context.
+    order : int
+        Contexts of a lower order come first in files and tables.
+    updated_after_labels : bool
+        Whether Algorithm 1 of the paper updates the factor after W, not before.
+    turns_with_labels : bool
+        Whether the factor turns together with W, as the nodes of families do.
+    name : str
+        Name of the context.
+    labels : tuple of str
+        Names of the rows: of all labels that the user gave, and in a fit or an
+        embedding of those that belong to it.
+    columns : tuple of str
+        Names of the columns.
+    weight : float
+        α or β of the fit.
+    factor : array of shape (columns, dim)
+        Learned vectors of the columns; empty before the fit.
+    rows : matrix
+        In a fit: scaled numbers over all labels of the problem.
+    shrinkage : float or None
+        How much the factor is shrunk; None: as the penalties of the fit say.
+    """
+
+    kind: ClassVar[str]
+    order: ClassVar[int]
+    updated_after_labels: ClassVar[bool] = True
+    turns_with_labels: ClassVar[bool] = False
+    name: str
+    labels: tuple[str, ...]
+    columns: tuple[str, ...]
+    weight: float = field(default=1.0, kw_only=True)
+    factor: AnyFloats = field(
+        default_factory=lambda: np.empty((0, 0)), kw_only=True, repr=False
+    )
+    rows: Any = field(default=None, kw_only=True, repr=False)
+    shrinkage: float | None = field(default=None, kw_only=True, repr=False)
+
+    def changed(self, **fields_now: Any) -> Self:
+        """Return the context with other fields, which are not checked again.
+
+        Parameters
+        ----------
+        **fields_now : object
+            Fields by name.
+
+        Returns
+        -------
+        Context
+            The new context.
+        """
+        found = object.__new__(type(self))
+        own = {x.name: getattr(self, x.name) for x in fields(self)}
+        vars(found).update(own | fields_now)
+        return found
+
+    @cached_property
+    def index(self) -> Mapping[str, int]:
+        """Position of each label."""
+        return index_of(self.labels)
+
+    @property
+    @abstractmethod
+    def has_values(self) -> Flags:
+        """Whether each row has a count or a known value: (labels,)."""
+
+    @cached_property
+    def observed_labels(self) -> tuple[str, ...]:
+        """Labels with at least one count or known value."""
+        return some_names(self.labels, np.flatnonzero(self.has_values))
+
+    def knows(self, label: str) -> bool:
+        """Tell whether the context knows anything about a label.
+
+        Parameters
+        ----------
+        label : str
+            A label.
+
+        Returns
+        -------
+        bool
+            Whether it has a count or a known value.
+        """
+        return label in self.index and bool(self.has_values[self.index[label]])
+
+    # ---- before a fit: what users give, joined by label ----
+
+    @property
+    def given_name(self) -> str:
+        """Name of the context that the user gave; a family may have another name."""
+        return self.name
+
+    @property
+    def hierarchy(self) -> Hierarchy | None:
+        """The hierarchy that the context was made from, if any."""
+        return None
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Nodes of the hierarchy, which labels of other contexts may name."""
+        return () if self.hierarchy is None else self.hierarchy.nodes
+
+    @property
+    def links(self) -> LabelLinks | None:
+        """Links between labels; hierarchies, texts and tables have none."""
+        return None
+
+    def renamed(self, spellings: Mapping[str, str]) -> Context:
+        """Return the context with other spellings of its labels.
+
+        Parameters
+        ----------
+        spellings : mapping from str to str
+            New labels by the present ones. Labels that become one are merged.
+
+        Returns
+        -------
+        Context
+            The renamed context, or the context itself if it has none of the labels.
+        """
+        if spellings.keys().isdisjoint(self.nodes or self.labels):
+            return self
+        return self._with_labels(spellings)
+
+    def _with_labels(self, spellings: Mapping[str, str]) -> Context:
+        raise NotImplementedError  # contexts that a fit makes have matched labels
+
+    def naming_also(self, others: Iterable[str]) -> Context:
+        """Add labels that other contexts name, if this one knows something about them.
+
+        Parameters
+        ----------
+        others : iterable of str
+            Labels that the other contexts name.
+
+        Returns
+        -------
+        Context
+            The context with further labels, or the context itself.
+        """
+        return self
+
+    @property
+    def may_have_gaps(self) -> bool:
+        """Whether cells can be hidden, to see how well a fit fills gaps."""
+        return True
+
+    @property
+    def role_is_open(self) -> bool:
+        """Whether the fit may choose between counts and a family."""
+        return False
+
+    def relatives(self) -> Kinship | None:
+        """Return the tree or graph that makes labels relatives of each other, if any.
+
+        Returns
+        -------
+        Kinship or None
+            The tree or graph.
+        """
+        return None
+
+    def parts(self) -> tuple[Context, ...]:
+        """Return what the context becomes in a fit: itself, or several contexts.
+
+        Returns
+        -------
+        tuple of Context
+            A context for each role.
+        """
+        return (self,)
+
+    def empty_error(self) -> ContextError:
+        """Say why nothing can be learned from the context: it knows nothing.
+
+        Returns
+        -------
+        ContextError
+            The error, to be raised by a fit.
+        """
+        return ContextError(
+            f"context {self.name!r} relates no two labels; leave it "
+            "out, or add edges between its labels."
+        )
+
+    # ---- in a fit: the numbers over the labels of a problem ----
+
+    @abstractmethod
+    def in_fit(self, labels: Sequence[str]) -> Self:
+        """Arrange the context by the labels of a problem and scale it.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            Labels of the problem.
+
+        Returns
+        -------
+        Context
+            The context as the solver uses it, not learned yet.
+        """
+
+    @property
+    def observed(self) -> Flags:
+        """Whether the context knows each label of the problem: (labels,)."""
+        return np.asarray(np.diff(self.rows.indptr) > 0)
+
+    @property
+    def informs(self) -> Flags:
+        """Labels that the context tells something about by itself: (labels,)."""
+        return self.observed
+
+    def beside(self, informed: Flags) -> Self:
+        """Return the context, told which labels any context of the problem informs.
+
+        Parameters
+        ----------
+        informed : array of bool of shape (labels,)
+            The labels.
+
+        Returns
+        -------
+        Context
+            The context, or the context itself.
+        """
+        return self
+
+    def uninformed_error(self, labels: Sequence[str]) -> ContextError | None:
+        """Say which labels would get no vector of their own, if any.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            Labels of the problem.
+
+        Returns
+        -------
+        ContextError or None
+            The error, to be raised by a fit.
+        """
+        return None
+
+    @property
+    def entries(self) -> sp.csr_array:
+        """Cells that the term of W computes one by one: (labels, columns)."""
+        found: sp.csr_array = self.rows
+        return found
+
+    @property
+    def n_dense_columns(self) -> int:
+        """Number of columns that the term of W computes for every label."""
+        return 0
+
+    @property
+    def masses(self) -> tuple[AnyFloats, AnyFloats] | None:
+        """Masses of labels and columns for drawing samples; None if none are drawn."""
+        return None
+
+    def take(self, rows: Ints) -> Self:
+        """Return the context over some of the labels of the problem.
+
+        Parameters
+        ----------
+        rows : array of int
+            Positions of the labels.
+
+        Returns
+        -------
+        Context
+            The context over these labels, in this order.
+        """
+        return self.changed(rows=self.rows[rows])
+
+    def fingerprint_arrays(self) -> list[Any]:
+        """Return all scaled numbers, for the fingerprint of a checkpoint.
+
+        Returns
+        -------
+        list of arrays
+            Dense or sparse arrays.
+        """
+        return [self.rows]
+
+    def term_weight(self, weight: float, lam: Penalties) -> float:
+        """Return the number that multiplies the term of the context.
+
+        Parameters
+        ----------
+        weight : float
+            α or β.
+        lam : Penalties
+            Penalties of the fit.
+
+        Returns
+        -------
+        float
+            The weight, times λ1 for some kinds.
+        """
+        return weight
+
+    @cached_property
+    def _stored(self) -> dict[tuple[str, str], Any]:
+        """Entries on each back end that has asked for them."""
+        return {}
+
+    def stored(self, backend: Backend) -> Any:
+        """Place the entries on a back end, once for updates of both factors.
+
+        Parameters
+        ----------
+        backend : Backend
+            Where to compute.
+
+        Returns
+        -------
+        csr_array or StoredRows
+            The entries there.
+        """
+        key = (f"{backend.name} {getattr(backend, 'device', 'cpu')}", backend.dtype)
+        if key not in self._stored:
+            self._stored[key] = backend.stored(self.rows)
+        return self._stored[key]
+
+    def term(
+        self,
+        backend: Backend,
+        entries: Any,
+        blocks: Sequence[Block],
+        lam: Penalties,
+        *,
+        is_turned: bool = False,
+    ) -> Term:
+        """Return the term for updates of W or, turned, of the factor.
+
+        Parameters
+        ----------
+        backend : Backend
+            Where to compute.
+        entries : csr_array or StoredRows
+            What `stored` gave, perhaps turned.
+        blocks : sequence of Block
+            Blocks of rows that are updated together.
+        lam : Penalties
+            Penalties of the fit.
+        is_turned : bool, default False
+            Whether rows are columns of the context.
+
+        Returns
+        -------
+        Term
+            The term over these rows.
+        """
+        raise NotImplementedError  # by kinds that make their terms in another way
+
+    def label_term(
+        self, backend: Backend, blocks: Sequence[Block], lam: Penalties
+    ) -> Term:
+        """Return the term of the objective for updates of W.
+
+        Parameters
+        ----------
+        backend : Backend
+            Where to compute.
+        blocks : sequence of Block
+            Blocks of labels that are updated together.
+        lam : Penalties
+            Penalties of the fit.
+
+        Returns
+        -------
+        Term
+            The term over the rows of W.
+        """
+        return self.term(backend, self.stored(backend), blocks, lam)
+
+    def factor_update(self, backend: Backend, dim: int, lam: Penalties) -> FactorUpdate:
+        """Return what updates the factor while W is fixed.
+
+        Parameters
+        ----------
+        backend : Backend
+            Where to compute.
+        dim : int
+            Length of a vector.
+        lam : Penalties
+            Penalties of the fit.
+
+        Returns
+        -------
+        FactorUpdate
+            The update of this kind of context.
+        """
+        return ColumnUpdate(
+            backend,
+            self.stored(backend),
+            lambda turned, blocks: self.term(
+                backend, turned, blocks, lam, is_turned=True
+            ),
+            self.factor_ridge(lam),
+            dim,
+        )
+
+    def factor_ridge(self, lam: Penalties) -> float:
+        """Return the λ of the squared penalty on the factor.
+
+        Parameters
+        ----------
+        lam : Penalties
+            Penalties of the fit.
+
+        Returns
+        -------
+        float
+            λ3 or λ4. It balances the factor against W.
+        """
+        return lam.context_ridge
+
+    def factor_penalties(
+        self, xp: Any, factor: Array, lam: Penalties
+    ) -> Mapping[str, float]:
+        """Compute the penalties on the factor.
+
+        Parameters
+        ----------
+        xp : module
+            Array namespace of the factor.
+        factor : array of shape (columns, dim)
+            The factor.
+        lam : Penalties
+            Penalties of the fit.
+
+        Returns
+        -------
+        mapping from str to float
+            Value by name of the penalty.
+        """
+        square = float(xp.sum(factor * factor, dtype=xp.float64))
+        return {"context_ridge": 0.5 * self.factor_ridge(lam) * square}
+
+    def rebalanced(self, xp: Any, factor: Array, change: Array, undo: Array) -> Array:
+        """Return the factor after W was multiplied by a matrix.
+
+        Parameters
+        ----------
+        xp : module
+            Array namespace of the factor.
+        factor : array of shape (columns, dim)
+            The factor before.
+        change : array of shape (dim, dim)
+            What W was multiplied by.
+        undo : array of shape (dim, dim)
+            Its inverse, transposed, so that W times the factor stays the same. A
+            factor in the space of the labels would take `change` instead.
+
+        Returns
+        -------
+        array of shape (columns, dim)
+            The factor that belongs to the new W.
+        """
+        return xp.matmul(factor, undo)
+
+    @abstractmethod
+    def start_target(
+        self, backend: Backend, weight: float, lam: Penalties
+    ) -> StartTarget:
+        """Return what W times the factor should be at the spectral start.
+
+        Parameters
+        ----------
+        backend : Backend
+            Where to compute.
+        weight : float
+            Weight of the term.
+        lam : Penalties
+            Penalties of the fit.
+
+        Returns
+        -------
+        StartTarget
+            Products with the target.
+        """
+
+    @abstractmethod
+    def loss(self, W: AnyFloats, factor: AnyFloats, lam: Penalties) -> float:
+        """Compute the unweighted term in NumPy and double precision, as a reference.
+
+        Parameters
+        ----------
+        W : array of shape (labels, dim)
+            Label vectors.
+        factor : array of shape (columns, dim)
+            The factor.
+        lam : Penalties
+            Penalties of the fit.
+
+        Returns
+        -------
+        float
+            The term.
+        """
+
+    def floor(self, lam: Penalties, backend: Backend | None = None) -> float:
+        """Return a lower bound of `loss` over all factors.
+
+        Parameters
+        ----------
+        lam : Penalties
+            Penalties of the fit.
+        backend : Backend, optional
+            A GPU computes it if this is one; by default NumPy.
+
+        Returns
+        -------
+        float
+            The bound, 0 by default.
+        """
+        return 0.0
+
+    def learned(self, labels: Sequence[str], weight: float, factor: AnyFloats) -> Self:
+        """Return the context as the embedding stores it.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            Labels of the embedding.
+        weight : float
+            α or β at the end of the fit.
+        factor : array of shape (columns, dim)
+            Learned vectors.
+
+        Returns
+        -------
+        Context
+            The context without what only the solver needs.
+        """
+        return self.changed(weight=weight, factor=factor, rows=None)
+
+    # ---- in an embedding: queries, later labels, files ----
+
+    @property
+    def has_readable_columns(self) -> bool:
+        """Whether column names mean something to a person."""
+        return True
+
+    @property
+    def predicts_columns(self) -> bool:
+        """Whether the context predicts values of readable columns."""
+        return False
+
+    @property
+    def can_be_completed(self) -> bool:
+        """Whether a user would want its gaps filled: no words, and no dimensions."""
+        return False
+
+    @property
+    def file_kinds(self) -> tuple[str, ...]:
+        """Kinds of file that contexts like this are read from."""
+        return (self.kind,)
+
+    @abstractmethod
+    def stored_cells(self) -> tuple[tuple[str, ...], sp.coo_array]:
+        """Return the numbers that take memory, to compare contexts cell by cell.
+
+        Returns
+        -------
+        columns : tuple of str
+            Names of the columns.
+        cells : coo_array of shape (labels, columns)
+            The numbers.
+        """
+
+    @abstractmethod
+    def pull(self, label: str, vector: AnyFloats, lam: Penalties) -> AnyFloats:
+        """Compute minus the derivative of the weighted term by x = w·c.
+
+        Parameters
+        ----------
+        label : str
+            A label of the embedding.
+        vector : array of shape (dim,)
+            Its vector w.
+        lam : Penalties
+            Penalties of the fit.
+
+        Returns
+        -------
+        array of shape (columns,)
+            How strongly each column pulls the label towards its vector c.
+        """
+
+    @abstractmethod
+    def standing(self, label: str) -> Codes:
+        """Say what a label is known to be in each column.
+
+        Parameters
+        ----------
+        label : str
+            A label of the embedding.
+
+        Returns
+        -------
+        array of int of shape (columns,)
+            `HAS`, `LACKS`, `HIGH`, `LOW` or `UNKNOWN` of `phcle.contexts.reasons`.
+            `pull` is 0 in columns where the label is unknown.
+        """
+
+    @property
+    def verbs(self) -> tuple[str, str]:
+        """What labels do with columns, in plural and singular."""
+        return "have", "has"
+
+    def reasons(self, pair: Pair) -> Reasons:
+        """Split λ3 times the product of two label vectors over columns or relatives.
+
+        Parameters
+        ----------
+        pair : Pair
+            The two labels.
+
+        Returns
+        -------
+        Reasons
+            The parts, in groups. They are the mean of the split from both sides.
+        """
+        from_a, from_b = (
+            self.pull(label, vector, pair.lam) * (self.factor @ other)
+            for label, vector, other in pair.sides
+        )
+        one, other = map(self.standing, pair.labels)
+        parts = (from_a + from_b) / 2
+        is_unknown = (one == UNKNOWN) | (other == UNKNOWN)
+        unnamed = is_unknown & (one + other == LACKS)
+        return Reasons(self.columns, parts, compared(one, other), parts, unnamed)
+
+    @cached_property
+    def specific_nodes(self) -> SpecificNodes | None:
+        """Which nodes of the hierarchy say much about a label, if there is one."""
+        from phcle.contexts.hierarchy import SpecificNodes
+
+        if self.hierarchy is None:
+            return None
+        return SpecificNodes(self.hierarchy, self.labels)
+
+    def shared_nodes(self, a: str, b: str) -> tuple[str, ...]:
+        """Return the nodes of the hierarchy above both labels, but not above most.
+
+        Parameters
+        ----------
+        a : str
+            A label.
+        b : str
+            Another label.
+
+        Returns
+        -------
+        tuple of str
+            The nodes, those above the fewest labels first; empty without a hierarchy.
+        """
+        if self.hierarchy is None or self.specific_nodes is None:
+            return ()
+        return self.specific_nodes.first(self.hierarchy.shared_ancestors(a, b))
+
+    @abstractmethod
+    def for_new_labels(
+        self,
+        context: Context | None,
+        labels: Sequence[str],
+        names: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Return the context over labels that are folded in.
+
+        Parameters
+        ----------
+        context : Context or None
+            What the user knows about the new labels; None if nothing.
+        labels : sequence of str
+            The new labels.
+        names : mapping from str to str, optional
+            Readable names of new labels.
+
+        Returns
+        -------
+        Context
+            The same factor with the new rows, arranged for the solver.
+        """
+
+    def columns_in(self, context: Context, left_out: Iterable[str] = ()) -> Ints:
+        """Find the columns of the fit in a context of new labels.
+
+        Parameters
+        ----------
+        context : Context
+            What is known about new labels. A warning names its other columns.
+        left_out : iterable of str
+            More columns that the warning names.
+
+        Returns
+        -------
+        array of int of shape (columns,)
+            Their positions; −1 for one that the context lacks.
+        """
+        known = index_of(self.columns)
+        unknown = [column for column in context.columns if column not in known]
+        warn_unknown_columns(context.name, [*left_out, *unknown])
+        return positions_of(self.columns, index_of(context.columns))
+
+    def joined(self, later: Self) -> Self:
+        """Join the rows of this context and of folded-in labels.
+
+        Parameters
+        ----------
+        later : Context
+            The same context over the later labels.
+
+        Returns
+        -------
+        Context
+            The same factor with the rows of both.
+        """
+        if not (len(self.labels) and len(later.labels)):
+            return self if len(self.labels) else later
+        labels = (*self.labels, *later.labels)
+        return self.changed(labels=labels, **self._joined(later))
+
+    @abstractmethod
+    def _joined(self, later: Self) -> dict[str, Any]:
+        """What changes beside the labels when those of `later` are appended."""
+
+    @abstractmethod
+    def pack(self, store: TensorStore) -> dict[str, Any]:
+        """Put all numbers and names into a file's store.
+
+        Parameters
+        ----------
+        store : TensorStore
+            Where to put them.
+
+        Returns
+        -------
+        dict
+            Settings that JSON can store.
+        """
+
+    @classmethod
+    @abstractmethod
+    def unpack(cls, packed: Mapping[str, Any], store: TensorStore) -> Context:
+        """Make the context from what `pack` stored.
+
+        Parameters
+        ----------
+        packed : mapping
+            The settings, with name, weight and kind.
+        store : TensorStore
+            The numbers and names.
+
+        Returns
+        -------
+        Context
+            The context, not checked yet.
+        """
+
+    @abstractmethod
+    def check(self) -> None:
+        """Refuse parts that do not fit together, because files can be forged."""
+
+    @classmethod
+    def unpacked(cls, packed: Mapping[str, Any], store: TensorStore) -> dict[str, Any]:
+        """Return the fields of every kind that a file stores.
+
+        Parameters
+        ----------
+        packed : mapping from str to object
+            What JSON holds.
+        store : TensorStore
+            Numbers and names.
+
+        Returns
+        -------
+        dict from str to object
+            Values by field.
+        """
+        return {
+            "name": packed["name"],
+            "labels": store.names("labels") if packed["has_data"] else (),
+            "columns": store.names("columns"),
+            "weight": packed["weight"],
+            "factor": store["factor"],
+        }
+
+    def other_kind_error(self) -> ContextError:
+        """Say that new labels have another kind of context than the fit.
+
+        Returns
+        -------
+        ContextError
+            The error, to be raised.
+        """
+        return ContextError(
+            f"context {self.name!r} was {self.kind} at the fit; give the same kind."
+        )
+
+
+def warn_unknown_columns(name: str, columns: Sequence[str]) -> None:
+    """Warn that columns of new labels are ignored because the fit did not have them.
+
+    Parameters
+    ----------
+    name : str
+        Name of the context.
+    columns : sequence of str
+        The unknown columns; without any, there is no warning.
+    """
+    if columns:
+        warnings.warn(
+            f"context {name!r}: {len(columns)} columns were not in the fit and are "
+            f"ignored: {some(columns, 3)}.",
+            ContextWarning,
+            stacklevel=5,
+        )
+
+
+Codes = npt.NDArray[np.int8]
+
+
+UNKNOWN, HAS, LACKS, HIGH, LOW = 0, 1, -1, 2, -2
+"""What a label is known to be in a column: it has or lacks it, or its value is above or
+below the mean of the column."""
+
+GROUPS = {
+    "each_other": "each other",
+    "relatives_of_both": "relatives of both",
+    "relatives_of_one": "relatives of one",
+    "own_data": "own data",
+    "together": "{have} each other",
+    "both": "both {have}",
+    "both_high": "both above the mean",
+    "both_low": "both below the mean",
+    "one": "only one {has}",
+    "different": "one above, one below the mean",
+    "known_of_one": "known of one only",
+    "neither": "neither {has}",
+}
+"""Words of the groups. What makes two labels alike comes first; what both lack is last,
+because it is true of most pairs, however large its part."""
+
+
+AT = {group: i for i, group in enumerate(GROUPS)}
+"""Position of each group."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two labels whose similarity is explained.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        The two labels.
+    vectors : array of shape (2, dim)
+        Their vectors.
+    lam : Penalties
+        Penalties of the fit.
+    vectors_of : callable
+        Looks up the vectors of labels; None if the embedding lacks one of them.
+    """
+
+    labels: tuple[str, str]
+    vectors: AnyFloats
+    lam: Penalties
+    vectors_of: Callable[[Sequence[str]], AnyFloats | None]
+
+    @property
+    def sides(self) -> tuple[tuple[str, AnyFloats, AnyFloats], ...]:
+        """From the side of each label: the label, its vector, and the other vector."""
+        (a, b), (one, other) = self.labels, self.vectors
+        return (a, one, other), (b, other, one)
+
+
+@dataclass(frozen=True, eq=False)
+class Reasons:
+    """Parts of λ3 times the product of two label vectors.
+
+    Attributes
+    ----------
+    names : sequence of str
+        Columns, or relatives.
+    parts : array of shape (names,)
+        Their parts of the product.
+    groups : array of int of shape (names,)
+        Position of the group of each in `GROUPS`; −1 for columns where both labels are
+        unknown, whose parts are 0.
+    rank : array of shape (names,)
+        How telling each is if both labels have it; larger ones are named first.
+    unnamed : array of bool of shape (names,)
+        Names that say nothing about the pair, such as what one label lacks while the
+        other is unknown.
+    """
+
+    names: Sequence[str]
+    parts: AnyFloats
+    groups: Ints
+    rank: AnyFloats
+    unnamed: Flags
+
+
+def compared(one: Codes, other: Codes) -> Ints:
+    """Find the group of each column from what the two labels are known to be in it.
+
+    Parameters
+    ----------
+    one, other : array of int of shape (columns,)
+        `HAS`, `LACKS`, `HIGH`, `LOW` or `UNKNOWN` for each label.
+
+    Returns
+    -------
+    array of int of shape (columns,)
+        Positions in `GROUPS`; −1 if neither label is known.
+
+    Examples
+    --------
+    >>> found = compared(np.array([HAS, LACKS, HAS, LOW]), np.array([HAS, LACKS, 0, 2]))
+    >>> [list(GROUPS)[i] for i in found]
+    ['both', 'neither', 'known_of_one', 'different']
+    """
+    is_number = (np.abs(one) == HIGH) | (np.abs(other) == HIGH)
+    signs = np.sign(one) + np.sign(other)
+    return np.select(
+        [
+            (one == UNKNOWN) & (other == UNKNOWN),
+            (one == UNKNOWN) | (other == UNKNOWN),
+            is_number & (signs > 0),
+            is_number & (signs < 0),
+            is_number,
+            signs > 0,
+            signs < 0,
+        ],
+        [
+            -1,
+            AT["known_of_one"],
+            AT["both_high"],
+            AT["both_low"],
+            AT["different"],
+            AT["both"],
+            AT["neither"],
+        ],
+        default=AT["one"],
+    )
+
+
+def words_of(group: str, verbs: tuple[str, str]) -> str:
+    """Say in words what a group of reasons is.
+
+    Parameters
+    ----------
+    group : str
+        A key of `GROUPS`.
+    verbs : tuple of str
+        What labels do with columns, in plural and singular, such as "have" and "has".
+
+    Returns
+    -------
+    str
+        The words.
+    """
+    return GROUPS[group].format(have=verbs[0], has=verbs[1])

@@ -1,0 +1,521 @@
+"""The term of a descriptive context: squared errors of scaled columns.
+
+`offset_and_scale` gives every column its scale, `SquaredTerm` computes the term for the
+rows of W, and `DescriptionUpdate` updates U, with a penalty on absolute values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from phcle.arrays import Floats
+from phcle.backends.protocol import Array, Backend
+from phcle.backends.row_blocks import Block, pad_rows, split_rows
+from phcle.contexts.gaps import Gaps, Marked, ScaledRows
+from phcle.contexts.terms import (
+    UNITS,
+    Curvature,
+    FactorUpdate,
+    Line,
+    Local,
+    RowUpdate,
+    Sample,
+    Term,
+    View,
+    padded_blocks,
+)
+from phcle.errors import check_choice
+
+TRUTH_SPREAD, VALUE_SPREAD = 0.5, 0.5**0.5
+"""What truth values, and values of a category, are scaled by where numbers are scaled
+by their spread: the spread of a yes that half of the labels have, and of both values of
+such a category. By its own spread, a yes that few labels have would outweigh all their
+other cells, and a category with many values all other columns."""
+
+
+def offset_and_scale(
+    matrix: Gaps, titles: Sequence[str], *, standardize: bool
+) -> tuple[Floats, Floats]:
+    """Compute the mean of each column, and one scale for all columns or one for each.
+
+    Scaled values have about `UNITS` of squared deviation per fully described label.
+    Columns that are unknown or constant say nothing, so they change no scale.
+
+    Parameters
+    ----------
+    matrix : Gaps
+        Values in the user's units.
+    titles : sequence of str
+        For each column the title of its field; values of a category share one.
+    standardize : bool
+        Give each column its own scale.
+
+    Returns
+    -------
+    offset, scale : arrays of shape (columns,)
+        Offsets and scales, in the user's units.
+    """
+    found = matrix.moments()
+    if standardize:
+        _, field, size = np.unique(titles, return_inverse=True, return_counts=True)
+        n_varying = len(np.unique(field[found.varies]))
+        spread = np.where(found.varies, found.deviation, found.unit)
+        spread[matrix.is_truth()] = TRUTH_SPREAD
+        spread[size[field] > 1] = VALUE_SPREAD
+    else:
+        n_varying = int(found.varies.sum())
+        mean = found.squares.sum() / max(found.count[found.varies].sum(), 1)
+        spread = np.full(
+            matrix.shape[1], np.sqrt(mean if mean > 0 else 1.0) * found.unit
+        )
+    scale = spread * np.sqrt(max(n_varying, 1) / UNITS)
+    return found.mean, np.maximum(scale, np.finfo(np.float64).tiny)
+
+
+SKEWED, ENOUGH_TO_TELL, MANY = 1.0, 8, 10_000
+"""A column without negative numbers whose skewness exceeds this, on at least so many
+values, is fitted on a log scale; whether it is a yes or no is seen among so many. An
+exponential distribution has a skewness of 2."""
+
+
+def choose_log_columns(
+    columns: Sequence[str],
+    titles: Sequence[str],
+    values: Floats,
+    log: bool | Iterable[str] | None,
+    name: str,
+) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """Choose the columns that are fitted on a log scale, and what is added before.
+
+    Where numbers are skewed and some are zero, the median of the others is added.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Names of the columns.
+    titles : sequence of str
+        For each column the title that it came from; another name marks a category.
+    values : array of shape (labels, columns)
+        The numbers; NaN for missing values.
+    log : bool, iterable of str, or None
+        The user's choice; None leaves it to the skewness of the columns.
+    name : str
+        Name of the context, for messages.
+
+    Returns
+    -------
+    names : tuple of str
+        Names of the columns.
+    shifts : tuple of float
+        What is added to the numbers of each before their logarithm.
+    """
+    if log is False:
+        return (), ()
+    wanted = None if log is None or isinstance(log, bool) else tuple(log)
+    for column in wanted or ():
+        check_choice("log column", column, columns, f"context {name!r}")
+    found = {}
+    for column, title, own in zip(columns, titles, values.T, strict=True):
+        known = own[np.isfinite(own)]
+        if wanted is not None:
+            if column in wanted:
+                found[column] = _shift(known)
+            continue
+        if column != title or not len(known) or known.min() < 0:
+            continue
+        if log:
+            found[column] = _shift(known)
+        elif len(known) >= ENOUGH_TO_TELL and len(np.unique(known[:MANY])) > 2:
+            skewness = _skewness(known)
+            if skewness > SKEWED and abs(_skewness(np.log(known + _shift(known)))) < (
+                skewness
+            ):
+                found[column] = _shift(known)
+    return tuple(found), tuple(found.values())
+
+
+def _shift(known: Floats) -> float:
+    """What is added before a logarithm: something only where a number is zero."""
+    above = known[known > 0]
+    return float(np.median(above)) if len(above) and (known == 0).any() else 0.0
+
+
+def _skewness(values: Floats) -> float:
+    """Third standardised moment; 0 for a constant."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        away = values - values.mean()
+        spread = float(np.sqrt((away**2).mean()))
+        return float(((away / spread) ** 3).mean()) if spread > 0 else 0.0
+
+
+def units_differ(values: Floats, titles: Sequence[str]) -> bool:
+    """Tell whether columns seem to be in different units.
+
+    Parameters
+    ----------
+    values : array of shape (labels, columns)
+        The numbers; NaN for missing values.
+    titles : sequence of str
+        For each column the title of its field; values of a category share one, and so
+        one spread.
+
+    Returns
+    -------
+    bool
+        Whether the spread of any field is more than ten times larger or smaller than
+        the median spread.
+    """
+    known = np.isfinite(values)  # infinite values are refused later, with their label
+    count = np.maximum(known.sum(axis=0), 1)
+    filled = np.where(known, values, 0.0)
+    mean = filled.sum(axis=0) / count
+    _, field = np.unique(titles, return_inverse=True)
+    with np.errstate(over="ignore"):  # an infinite spread differs, which is right
+        squares = np.where(known, filled - mean, 0.0) ** 2
+        spread = np.sqrt(np.bincount(field, squares.sum(axis=0) / count))
+    spread = spread[spread > 0]
+    if len(spread) < 2:
+        return False
+    middle = np.median(spread)
+    return bool(spread.max() > 10 * middle or spread.min() < middle / 10)
+
+
+class SquaredTerm(Term, View):
+    """The term λ1 β / 2 · Σ_{a observed} (A_ya − x_ya)².
+
+    A row with few gaps is complete, with zeros at its gaps, less these gaps:
+    Σ_known (a − x)² = Σ_all (a − x)² − Σ_gaps x².
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    values : ScaledRows
+        A and I of the context.
+    blocks : sequence of Block
+        Blocks of labels that are updated together.
+    """
+
+    other: Array
+    weight: float
+    gram: Array
+    target: Array
+
+    def __init__(
+        self, backend: Backend, values: ScaledRows, blocks: Sequence[Block]
+    ) -> None:
+        self.backend, self.blocks = backend, blocks
+        marked, self.values = values.by_row, values.placed(backend)
+        self.padded = padded_blocks(backend, marked.cells, blocks)
+        by_gaps = marked.by_gaps.astype(np.float64)
+        self.full = [backend.asarray(by_gaps[block.rows]) for block in blocks]
+        self.energy = [backend.asarray(values.energy[block.rows]) for block in blocks]
+
+    def at(
+        self, other: Array, weight: float, *, sample: Sample | None = None
+    ) -> SquaredTerm:
+        view = copy(self)
+        view.other, view.weight = other, weight
+        # UᵀU, shared by rows with few gaps
+        view.gram = self.backend.xp.matmul(other.T, other)
+        view.target = self.values.product(other)  # A U
+        return view
+
+    def local(self, block: int, y: Array, chosen: Array | None = None) -> _LocalSquared:
+        return _LocalSquared(self, block, y, chosen)
+
+
+class _LocalSquared(Local):
+    """Squared errors at the rows y: value, gradient and curvature."""
+
+    def __init__(
+        self, view: SquaredTerm, block: int, y: Array, chosen: Array | None
+    ) -> None:
+        xp = view.backend.xp
+        self.view, self.xp = view, xp
+        full, energy = view.full[block], view.energy[block]
+        rows, self.padded = view.blocks[block].at, view.padded[block]
+        if chosen is not None:
+            full, energy, rows = full[chosen], energy[chosen], rows[chosen]
+            self.padded = None if self.padded is None else self.padded.take(chosen)
+        self.full = view.weight * full  # (r,): λ1 β unless there are many gaps
+        if self.padded is not None:
+            # Known cells of a row with many gaps count, gaps of another are taken away.
+            signs = view.weight - 2 * self.full
+            self.weights = signs[:, None] * self.padded.known
+            self.entries = view.backend.known_entries(self.padded.columns, view.other)
+        target = view.weight * xp.take(view.target, rows, axis=0)
+        bent = self._bent(y)
+        # ‖a − U y‖² = ‖a‖² − 2 y·(Uᵀa) + yᵀ(UᵀU)y
+        self.value = 0.5 * view.weight * energy + xp.sum(
+            y * (0.5 * bent - target), axis=1
+        )
+        self.gradient = bent - target
+
+    def _bent(self, z: Array) -> Array:
+        """Σ u (u·z) over the known cells of each row."""
+        bent = self.full[:, None] * self.xp.matmul(z, self.view.gram)
+        if self.padded is None:
+            return bent
+        return bent + self.entries.bent(self.weights, z)
+
+    def product(self, z: Array, curvature: Curvature) -> Array:
+        return self._bent(z)
+
+    def mean_curvature(self) -> Array:
+        xp = self.xp
+        level = xp.mean(self.full)
+        if self.padded is not None:
+            n_columns = self.view.other.shape[0]
+            level = level + xp.sum(self.weights) / (self.weights.shape[0] * n_columns)
+        return level * self.view.gram
+
+    def along(self, direction: Array) -> _SquaredLine:
+        return _SquaredLine(self, direction)
+
+
+class _SquaredLine(Line):
+    """A parabola per row."""
+
+    def __init__(self, local: _LocalSquared, direction: Array) -> None:
+        xp = local.xp
+        self.value_at_zero = local.value
+        self.slope = xp.sum(local.gradient * direction, axis=1)
+        bend = local._bent(direction)
+        self.half_bend = 0.5 * xp.sum(bend * direction, axis=1)
+
+    def value(self, step: Array, chosen: Array | slice) -> Array:
+        return self.value_at_zero[chosen] + step * (
+            self.slope[chosen] + step * self.half_bend[chosen]
+        )
+
+
+MOST_STEPS = 50
+"""Most FISTA steps per sweep: InnerMaxIter of the paper."""
+
+
+ROW_PASSES = 20
+"""Arrays of a block that an iteration uses. It sets the block size so that they fit
+into the cache together."""
+
+
+class DescriptionUpdate(FactorUpdate):
+    """Updates U of one descriptive context, in blocks of descriptions.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    values : ScaledRows
+        A and I of the context.
+    dim : int
+        Length of a vector.
+    sparsity : float
+        λ2.
+    ridge : float
+        λ3.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        values: ScaledRows,
+        dim: int,
+        *,
+        sparsity: float,
+        ridge: float,
+    ) -> None:
+        self.backend, self.sparsity, self.ridge = backend, sparsity, ridge
+        marked, self.values = values.by_column, values.placed(backend)
+        self.blocks = _split(backend, marked, dim)
+        self.by_gaps = [bool(marked.by_gaps[x.rows[0]]) for x in self.blocks]
+        self.padded = [pad_rows(marked.cells, x.rows, backend) for x in self.blocks]
+
+    def improve(
+        self,
+        W: Array,
+        factor: Array,
+        weight: float,
+        update_rows: RowUpdate,
+        *,
+        sample: Sample | None = None,
+        tol: float = 1e-5,
+    ) -> Array:
+        """Improve U for this W; `weight` is λ1 β. A sample of labels is not used."""
+        xp, backend = self.backend.xp, self.backend
+        U = xp.asarray(factor, copy=True)
+        target = weight * self.values.turned_product(W)  # (columns, d)
+        known = xp.take(W, self.values.rows, axis=0)
+        whole = weight * xp.matmul(known.T, known)
+        # λmax over all labels with values is at least that of each description.
+        steepest = float(xp.linalg.eigvalsh(whole)[-1])
+
+        def improve(number: int) -> None:
+            at, padded = self.blocks[number].at, self.padded[number]
+            aim = xp.take(target, at, axis=0)
+            gram = whole if self.by_gaps[number] else xp.zeros_like(whole)
+            bend = self._bend(number, gram, W, weight)
+            U[at] = elastic_net(  # no two blocks share a row
+                backend,
+                bend,
+                gram if padded is None else None,
+                aim,
+                xp.take(U, at, axis=0),
+                sparsity=self.sparsity,
+                ridge=self.ridge,
+                steepest=steepest,
+                max_iter=MOST_STEPS,
+                tol=tol,
+            )
+
+        own = backend.processes.own_blocks(len(self.blocks))
+        backend.map_blocks(lambda i: improve(own[i]), len(own))
+        none = np.empty(0, dtype=np.int64)
+        rows = np.concatenate([none, *(self.blocks[number].rows for number in own)])
+        return backend.processes.exchange_rows(U, rows)
+
+    def _bend(
+        self, number: int, gram: Array, W: Array, weight: float
+    ) -> Callable[[Array], Array]:
+        """Products with the Gram matrix of each description of a block.
+
+        They share `gram`, with their own known cells, or without their own gaps.
+        """
+        xp, padded = self.backend.xp, self.padded[number]
+        if padded is None:
+            return lambda u: xp.matmul(u, gram)
+        entries = self.backend.known_entries(padded.columns, W)
+        weights = (-weight if self.by_gaps[number] else weight) * padded.known
+        if not _is_wide(padded.columns.shape[1], W.shape[1]):
+            return lambda u: xp.matmul(u, gram) + entries.bent(weights, u)
+        flat = xp.take(W, xp.reshape(padded.columns, (-1,)), axis=0)
+        cells = xp.reshape(flat, (*padded.columns.shape, W.shape[1]))
+        cells = xp.sqrt(xp.abs(weights))[:, :, None] * cells
+        own = xp.matmul(xp.permute_dims(cells, (0, 2, 1)), cells)
+        grams = gram - own if self.by_gaps[number] else gram + own
+        return lambda u: xp.matmul(u[:, None, :], grams)[:, 0]
+
+
+def _is_wide(n_cells: Any, dim: int) -> Any:
+    """Whether products with the sum of the cells' matrices are the faster ones."""
+    return 2 * n_cells > dim
+
+
+def _split(backend: Backend, marked: Marked, dim: int) -> list[Block]:
+    """Blocks of descriptions that have no cells of their own, few or many.
+
+    Those of a block have cells, or they have gaps.
+    """
+    n_cells = np.diff(marked.cells.indptr)
+    is_wide, height = _is_wide(n_cells, dim), max(1, backend.tile // (ROW_PASSES * dim))
+    found = []
+    for by_gaps in (marked.by_gaps, ~marked.by_gaps):
+        none = np.flatnonzero(by_gaps & (n_cells == 0))
+        found += [none[a : a + height] for a in range(0, len(none), height)]
+        for alike, size in ((~is_wide, ROW_PASSES * dim), (is_wide, dim * dim)):
+            some = np.flatnonzero(by_gaps & alike & (n_cells > 0))
+            cells = [marked.cells[some]]
+            parts = split_rows(backend, cells, len(some), dim=dim, tile_columns=size)
+            found += [some[part.rows] for part in parts]
+    return [Block(columns, backend.indices(columns)) for columns in found]
+
+
+def elastic_net(
+    backend: Backend,
+    bend: Callable[[Array], Array],
+    shared: Array | None,
+    target: Array,
+    start: Array,
+    *,
+    sparsity: float,
+    ridge: float,
+    steepest: float,
+    max_iter: int,
+    tol: float,
+) -> Array:
+    """Minimise ½ uᵀ G u − target·u + sparsity‖u‖₁ + ridge/2 ‖u‖² for every row u.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    bend : callable
+        Multiplies every row by its own G.
+    shared : array of shape (dim, dim), or None
+        G, if all rows have the same.
+    target : array of shape (rows, dim)
+        Targets.
+    start : array of shape (rows, dim)
+        Where the rows begin.
+    sparsity : float
+        λ2.
+    ridge : float
+        λ3.
+    steepest : float
+        Upper bound of the eigenvalues of all G.
+    max_iter : int
+        Most steps.
+    tol : float
+        Relative change at which the iteration ends.
+
+    Returns
+    -------
+    array of shape (rows, dim)
+        The rows; none is worse than at the start.
+    """
+    xp = backend.xp
+
+    def value(u: Array, bent: Array) -> Array:
+        smooth = xp.sum(u * (0.5 * bent - target + 0.5 * ridge * u), axis=1)
+        return smooth + sparsity * xp.sum(xp.abs(u), axis=1)
+
+    # τ is a little above the bound, because eigenvalues are rounded.
+    slack = 1 + 4 * start.shape[1] * float(np.finfo(backend.dtype).eps)
+    tau = steepest * slack + ridge
+    if tau <= 0:
+        return start
+    best, lowest = start, value(start, bend(start))
+    if shared is not None:
+        guess = _with_fixed_signs(xp, shared, target, sparsity, ridge)
+        guessed = value(guess, bend(guess))
+        is_better = guessed < lowest
+        best = xp.where(is_better[:, None], guess, best)
+        lowest = xp.where(is_better, guessed, lowest)
+    u, ahead, momentum = best, best, 1.0
+    for _ in range(max_iter):
+        gradient = bend(ahead) - target + ridge * ahead
+        raw = ahead - gradient / tau
+        # Each number moves by the threshold towards zero, and not beyond it.
+        renewed = raw - xp.clip(raw, min=-sparsity / tau, max=sparsity / tau)
+        moved = renewed - u
+        uphill = xp.sum((ahead - renewed) * moved)
+        sizes = [xp.max(xp.abs(moved)), xp.max(xp.abs(renewed))]
+        # One question to the device, not three: it would wait for each.
+        uphill, change, size = backend.to_numpy(xp.stack([uphill, *sizes]))
+        # Momentum that points uphill is dropped (O'Donoghue and Candès).
+        momentum = 1.0 if uphill > 0 else momentum
+        following = (1 + (1 + 4 * momentum**2) ** 0.5) / 2
+        ahead = renewed + (momentum - 1) / following * moved
+        u, momentum = renewed, following
+        if change <= tol * max(size, 1e-12):
+            break
+    total = value(u, bend(u))
+    return xp.where((total < lowest)[:, None], u, best)
+
+
+def _with_fixed_signs(
+    xp: Any, gram: Array, target: Array, sparsity: float, ridge: float
+) -> Array:
+    """The minimum if every entry had the sign that it has without sparsity.
+
+    With little sparsity this is nearly the solution, and FISTA needs a fifth of its
+    steps. It pays for a G that all rows share: one inverse serves them all.
+    """
+    eye = xp.eye(target.shape[1], dtype=target.dtype, device=target.device)
+    inverse = xp.linalg.inv(gram + ridge * eye)
+    signs = xp.sign(target @ inverse)
+    return (target - sparsity * signs) @ inverse

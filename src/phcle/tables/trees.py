@@ -1,0 +1,518 @@
+"""Trees: SKOS vocabularies, OWL ontologies and Newick trees.
+
+rdflib reads Turtle, RDF/XML, JSON-LD and others. Nothing is downloaded: JSON-LD files
+with a remote context are refused, and imports of an ontology are ignored.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import threading
+import warnings
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from xml.parsers import expat
+
+import numpy as np
+
+from phcle.contexts.counts import RelationalContext
+from phcle.contexts.hierarchy import Hierarchy
+from phcle.contexts.labels import normal
+from phcle.contexts.protocol import Context
+from phcle.contexts.values import DescriptiveContext
+from phcle.errors import ContextError, FileError, some
+from phcle.files.reading import naming
+from phcle.files.text import read_text
+from phcle.optional_imports import import_optional
+from phcle.tables.file_kinds import ContextFile
+from phcle.tables.reader import errors_name
+
+FORMATS = {
+    **{".ttl": "turtle", ".n3": "n3", ".nt": "nt"},
+    **dict.fromkeys((".jsonld", ".json"), "json-ld"),
+    **dict.fromkeys((".rdf", ".xml", ".owl"), "xml"),
+}
+OBO_DEFINITION = "http://purl.obolibrary.org/obo/IAO_0000115"
+OBO_SYNONYM = "http://www.geneontology.org/formats/oboInOwl#hasExactSynonym"
+
+NESTED_ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)")
+"""A reference to another entity in the value of an entity. Entities within entities
+grow by powers: ten lines can stand for gigabytes."""
+
+SUPPORT = re.compile(r"[\d.]*")
+"""How sure a branching is, which many programs write in the place of its name."""
+
+FARTHEST = 100.0
+"""Lengths count as this many times the median at most, and as that part of it at least:
+a branch of no length would tie two nodes together for good."""
+
+LOG_LEVEL = threading.Lock()
+"""Held while rdflib's messages are off."""
+
+
+def from_skos(
+    source: Any, *, language: str = "en", name: str | None = None
+) -> Thesaurus:
+    """Read a SKOS vocabulary: broader terms, preferred labels and definitions.
+
+    Parameters
+    ----------
+    source : path or rdflib.Graph
+        A file (.ttl, .rdf, .xml, .jsonld, .json, .nt, .n3) or a graph.
+    language : str, default "en"
+        Language of names and texts. A concept without a name in this language gets a
+        name without a language, or else a name in another language.
+    name : str, optional
+        Name of the thesaurus. By default it is named after the file.
+
+    Returns
+    -------
+    Thesaurus
+        Nodes are named by the last part of their address, or by the whole address
+        where two would be the same. Texts are alternative labels, definitions and
+        notes. Blank nodes are skipped: their children become children of their parents.
+    """
+    graph, name = _graph(source, name)
+    from rdflib.namespace import SKOS
+
+    pairs = [*graph.subject_objects(SKOS.broader)]
+    pairs += [(low, high) for high, low in graph.subject_objects(SKOS.narrower)]
+    titles = (SKOS.prefLabel,)
+    texts = (SKOS.altLabel, SKOS.definition, SKOS.scopeNote, SKOS.note)
+    with errors_name(source):
+        return _thesaurus(pairs, name, _Texts(graph, language, titles, texts))
+
+
+def from_owl(
+    source: Any, *, language: str = "en", name: str | None = None
+) -> Thesaurus:
+    """Read an OWL ontology or RDFS schema: subclasses, labels, comments and synonyms.
+
+    Parameters
+    ----------
+    source : path or rdflib.Graph
+        A file (.owl, .ttl, .rdf, .xml, .jsonld, .json, .nt, .n3) or a graph.
+    language : str, default "en"
+        Language of names and texts, as for `from_skos`.
+    name : str, optional
+        Name of the thesaurus. By default it is named after the file.
+
+    Returns
+    -------
+    Thesaurus
+        Nodes are named as by `from_skos`. Named members of an intersection are parents
+        of the class that it defines; other restrictions are ignored.
+    """
+    graph, name = _graph(source, name)
+    from rdflib import URIRef
+    from rdflib.namespace import OWL, RDFS, SKOS
+
+    pairs = [*graph.subject_objects(RDFS.subClassOf)]
+    for low, high in [*pairs, *graph.subject_objects(OWL.equivalentClass)]:
+        for members in graph.objects(high, OWL.intersectionOf):
+            pairs += [(low, member) for member in graph.items(members)]
+    pairs = [(low, high) for low, high in pairs if high != OWL.Thing]
+    titles = (RDFS.label, SKOS.prefLabel)
+    definition, synonym = map(URIRef, (OBO_DEFINITION, OBO_SYNONYM))
+    texts = (synonym, SKOS.altLabel, definition, SKOS.definition, RDFS.comment)
+    with errors_name(source):
+        return _thesaurus(pairs, name, _Texts(graph, language, titles, texts))
+
+
+def read_thesaurus(file: ContextFile, language: str) -> Thesaurus:
+    """Read a SKOS vocabulary or OWL ontology.
+
+    Parameters
+    ----------
+    file : ContextFile
+        A file of a kind in `THESAURI`.
+    language : str
+        Language of names and texts.
+
+    Returns
+    -------
+    Thesaurus
+        Taxonomy, names and texts.
+    """
+    from_file = from_skos if file.kind == "skos" else from_owl
+    return from_file(file.path, language=language, name=file.name)
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """Names and other texts of nodes, in a language."""
+
+    graph: Any
+    language: str
+    titles: tuple[Any, ...]
+    others: tuple[Any, ...]
+
+    def literals(self, node: Any, terms: Iterable[Any]) -> Iterator[Any]:
+        """Texts of a node; references to other nodes are ignored."""
+        for term in terms:
+            found = self.graph.objects(node, term)
+            yield from (x for x in found if hasattr(x, "language"))
+
+    def distance(self, text: Any) -> int:
+        """How far a text is from the language: "en", then "en-GB", then none."""
+        own, wanted = (text.language or "").lower(), self.language.lower()
+        if own.partition("-")[0] == wanted.partition("-")[0]:
+            return int(own != wanted)
+        return 3 if own else 2
+
+    def name(self, node: Any) -> str:
+        """The name in the language, or without a language, or in any language."""
+        found = [
+            (self.distance(x), x.language or "", str(x).strip())
+            for x in self.literals(node, self.titles)
+        ]
+        return min(found)[2] if found else ""
+
+    def text(self, node: Any) -> str:
+        """Texts in the language or without a language."""
+        parts: dict[str, None] = {}
+        for term in self.others:
+            near = [x for x in self.literals(node, [term]) if self.distance(x) < 3]
+            parts |= dict.fromkeys(sorted(str(x).strip().rstrip(".") for x in near))
+        return ". ".join(filter(None, parts))
+
+
+def _thesaurus(pairs: Iterable[tuple[Any, Any]], name: str, texts: _Texts) -> Thesaurus:
+    """Collect edges, names and texts of all nodes with an address."""
+    edges = list(dict.fromkeys(_without_blanks(pairs)))
+    if not edges:
+        raise ContextError(
+            f"{name!r} states no node above another; check that the file is a "
+            "taxonomy, and that its kind is right (SKOS or OWL)."
+        )
+    named = list(texts.literals(None, texts.titles))
+    if named and all(texts.distance(x) == 3 for x in named):
+        there = sorted({x.language for x in named if x.language})
+        raise ContextError(
+            f"{name!r} has no name in the language {texts.language!r}; it has "
+            f"{some(there)}."
+        )
+    short = _short_names(dict.fromkeys(end for edge in edges for end in edge))
+    kept = tuple((short[low], short[high]) for low, high in edges)
+    Hierarchy.from_edges(kept, name=name)  # refuses cycles, with their nodes
+    return Thesaurus(
+        name,
+        kept,
+        {label: text for node, label in short.items() if (text := texts.name(node))},
+        {label: text for node, label in short.items() if (text := texts.text(node))},
+    )
+
+
+def _without_blanks(pairs: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
+    """Edges between named nodes; a chain through blank nodes becomes one edge."""
+    from rdflib import URIRef
+
+    above: dict[Any, list[Any]] = {}
+    for low, high in pairs:
+        above.setdefault(low, []).append(high)
+    for low in above:
+        if not isinstance(low, URIRef):
+            continue
+        queue, seen = list(above[low]), set()
+        for node in queue:  # grows while we walk it
+            if isinstance(node, URIRef):
+                yield low, node
+            elif node not in seen:
+                seen.add(node)
+                queue += above.get(node, [])
+
+
+def _short_names(nodes: Iterable[Any]) -> dict[Any, str]:
+    """The last part of each address, or the whole where two would be the same."""
+    last = {x: re.split("[/#]", str(x).rstrip("/#"))[-1] for x in nodes}
+    n = Counter(last.values())
+    return {x: own if own and n[own] == 1 else str(x) for x, own in last.items()}
+
+
+def _graph(source: Any, name: str | None) -> tuple[Any, str]:
+    """The statements of a file, and the name of the thesaurus."""
+    rdflib = import_optional("rdflib", extra="ontologies", purpose="SKOS or OWL")
+    if isinstance(source, rdflib.Graph):
+        return source, name or "taxonomy"
+    path = Path(source)
+    text = read_text(path)
+    format = FORMATS.get(path.suffix.lower())
+    if format is None:
+        raise FileError(
+            f"{path}: must end in {', '.join(FORMATS)}; the ending says how to read it."
+        )
+    if format == "xml" and not text.lstrip("\ufeff \t\r\n").startswith("<"):
+        format = "turtle"  # .owl may be either
+    if format == "json-ld":
+        _check_json(text, path)
+    if format == "xml":
+        _check_xml(text, path)
+    # Every format has errors of its own.
+    with (
+        naming(path, f"cannot be read as {format}", Exception),
+        warnings.catch_warnings(),
+        _quiet_rdflib(),
+    ):
+        # rdflib's own parsers use deprecated parts of rdflib.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        graph = rdflib.Graph().parse(data=text, format=format)
+    return graph, name or path.stem
+
+
+@contextmanager
+def _quiet_rdflib() -> Iterator[None]:
+    """Drop what rdflib logs: addresses as the file has them, with any control codes.
+
+    One at a time, so that every thread restores the level that it found.
+    """
+    logger = logging.getLogger("rdflib")
+    with LOG_LEVEL:
+        level = logger.level
+        logger.setLevel(logging.CRITICAL + 1)
+        try:
+            yield
+        finally:
+            logger.setLevel(level)
+
+
+def _check_xml(text: str, path: Path) -> None:
+    """Refuse entities that grow, before rdflib joins them piece by piece.
+
+    Ontology editors declare an entity for each namespace, so plain ones are allowed.
+    """
+
+    def declared(name: str, is_parameter: bool, value: str | None, *_: Any) -> None:
+        if is_parameter or value is None or NESTED_ENTITY.search(value):
+            raise FileError(
+                f"{path}: declares the XML entity {name[:40]!r} from a file or from "
+                "other entities; save it without entities."
+            )
+
+    if expat.version_info < (2, 4):
+        raise FileError(
+            f"{path}: this Python has {expat.EXPAT_VERSION}, which does not refuse "
+            "entities that grow without end; 2.4 and later do, so update Python."
+        )
+    parser = expat.ParserCreate()
+    parser.EntityDeclHandler = declared
+    with naming(path, "cannot be read as xml", expat.ExpatError):
+        parser.Parse(text.encode(), True)
+
+
+def _check_json(text: str, path: Path) -> None:
+    """Refuse JSON-LD that would make rdflib download something."""
+
+    def check(part: dict[str, Any]) -> None:
+        given = part.get("@context")
+        for address in (
+            *(given if isinstance(given, list) else [given]),
+            part.get("@import"),
+        ):
+            if isinstance(address, str):
+                raise FileError(
+                    f"{path}: its context {address!r} lies elsewhere, and nothing is "
+                    "fetched; put the context itself into the file."
+                )
+
+    with naming(path, "is not JSON", (ValueError, RecursionError)):
+        json.loads(text, object_hook=check)
+
+
+FEW_TEXTS = 50
+"""Below this many texts, words that occur in one text count too: few texts share few
+words."""
+
+
+@dataclass(frozen=True)
+class Thesaurus:
+    """A taxonomy with names and texts, as vocabularies and ontologies have.
+
+    Attributes
+    ----------
+    name : str
+        Name of the thesaurus and of its taxonomy as a context.
+    edges : tuple of (str, str)
+        Pairs of child and parent.
+    names : mapping
+        Readable names by node.
+    texts : mapping
+        Texts by node; nodes may lack one.
+
+    Examples
+    --------
+    >>> pets = Thesaurus("pets", (("cat", "pet"), ("dog", "pet")))
+    >>> pets.hierarchy().labels
+    ('cat', 'dog')
+    """
+
+    name: str
+    edges: tuple[tuple[str, str], ...] = field(repr=False)
+    names: Mapping[str, str] = field(default_factory=dict, repr=False)
+    texts: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def beyond(self, known: Container[str]) -> Thesaurus:
+        """Return the part about nodes that are not known yet.
+
+        Parameters
+        ----------
+        known : container of str
+            The known nodes.
+
+        Returns
+        -------
+        Thesaurus
+            Edges, names and texts of all other nodes.
+        """
+        return Thesaurus(
+            self.name,
+            tuple(edge for edge in self.edges if edge[0] not in known),
+            {node: name for node, name in self.names.items() if node not in known},
+            {node: text for node, text in self.texts.items() if node not in known},
+        )
+
+    def hierarchy(self, **options: Any) -> RelationalContext:
+        """Return the taxonomy as a context.
+
+        Parameters
+        ----------
+        **options : object
+            Arguments of `RelationalContext.from_hierarchy`.
+
+        Returns
+        -------
+        RelationalContext
+            The context, with the name of the thesaurus unless `name` is given.
+        """
+        return RelationalContext.from_hierarchy(
+            self.edges, **{"name": self.name, **options}
+        )
+
+    def descriptions(self, **options: Any) -> DescriptiveContext:
+        """Return the texts as a context.
+
+        Parameters
+        ----------
+        **options : object
+            Arguments of `DescriptiveContext.from_texts`.
+
+        Returns
+        -------
+        DescriptiveContext
+            The context, named after the thesaurus unless `name` is given.
+        """
+        own = {"name": name_of_texts(self.name), **options}
+        return DescriptiveContext.from_texts(self.texts, **own)
+
+    def contexts(self, **options: Any) -> list[Context]:
+        """Return the taxonomy, and the texts if there are any, as contexts.
+
+        Parameters
+        ----------
+        **options : object
+            Arguments of `RelationalContext.from_hierarchy`.
+
+        Returns
+        -------
+        list of contexts
+            One or two.
+        """
+        found: list[Context] = [self.hierarchy(**options)]
+        if self.texts:
+            min_count = 1 if len(self.texts) < FEW_TEXTS else 2
+            found.append(self.descriptions(min_count=min_count))
+        return found
+
+
+def name_of_texts(name: str) -> str:
+    """Return the name of the context with the texts of a thesaurus.
+
+    Parameters
+    ----------
+    name : str
+        Name of the thesaurus.
+
+    Returns
+    -------
+    str
+        The name.
+    """
+    return f"{name} texts"
+
+
+def read_newick(path: Path) -> Hierarchy:
+    """Read the trees of a Newick file as one hierarchy.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    Hierarchy
+        An underscore in a name without quotation marks is a space. Nodes without a
+        name, or with a number in its place, are called after their first and last leaf.
+        Without lengths, or if all are equal, it has none. A missing length is the
+        median of the others, and none is more than 100 times shorter or longer than
+        that.
+    """
+    newick = import_optional("newick", extra="trees", purpose=f"reading {path}")
+    text = normal(read_text(path))
+    try:
+        trees = [x for x in newick.loads(text) if x.name or x.descendants]
+        nodes = [node for tree in trees for node in tree.walk()]
+        # A node has the length 0 also if there is none.
+        given = [node.length if node._length is not None else None for node in nodes]
+    except (ValueError, RecursionError) as error:
+        raise FileError(
+            f"{path}: is not a tree in Newick notation ({error})."
+        ) from error
+    ends: dict[int, tuple[str, str]] = {}
+    names: dict[int, str] = {}
+    for node in reversed(nodes):  # children first
+        name, below = (node.unquoted_name or "").strip(), node.descendants
+        if name == node.name:  # without quotation marks
+            name = name.replace("_", " ")
+        ends[id(node)] = name, name
+        if below:
+            ends[id(node)] = ends[id(below[0])][0], ends[id(below[-1])][1]
+            if SUPPORT.fullmatch(name):
+                name = " + ".join(ends[id(node)])
+                while len(below) == 1 and name in names.values():
+                    name += "'"
+        names[id(node)] = name
+    if "" in names.values():
+        raise FileError(f"{path}: a leaf has no name; name every leaf.")
+    if again := [name for name, n in Counter(names.values()).items() if n > 1]:
+        raise FileError(f"{path}: several nodes are called {some(again)}; rename them.")
+    lengths = {
+        (names[id(node)], names[id(node.ancestor)]): length
+        for node, length in zip(nodes, given, strict=True)
+        if node.ancestor is not None
+    }
+    return Hierarchy.from_edges(list(lengths), name=path.stem).measured(
+        _usable(path, lengths)
+    )
+
+
+def _usable(
+    path: Path, lengths: Mapping[tuple[str, str], float | None]
+) -> dict[tuple[str, str], float]:
+    """Lengths above zero that are not too different; none if they say nothing."""
+    given = {edge: length for edge, length in lengths.items() if length is not None}
+    for (child, _), length in given.items():
+        if not 0 <= length < np.inf:
+            raise FileError(
+                f"{path}: the branch of {child!r} has the length {length:g}; lengths "
+                "must be zero or more."
+            )
+    middle = float(np.median([x for x in given.values() if x] or [0.0]))
+    nearest, farthest = middle / FARTHEST, middle * FARTHEST
+    found = {x: min(max(given.get(x, middle), nearest), farthest) for x in lengths}
+    return found if len({*found.values()}) > 1 else {}

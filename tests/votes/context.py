@@ -1,0 +1,106 @@
+"""VotesContext: how many people say that a label has a property, or lacks it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from phcle.contexts.labels import positions_of
+from phcle.contexts.matrices import take_columns, take_rows
+from phcle.contexts.protocol import Context
+from phcle.contexts.terms import UNITS, StartTarget
+from phcle.errors import ContextError
+from votes.term import VotesTerm
+
+
+@dataclass(frozen=True, eq=False)
+class VotesContext(Context):
+    """Votes of labels (rows) on properties (columns): 2 is twice yes, −1 is one no."""
+
+    votes: sp.csr_array
+    scale: float = field(default=1.0, kw_only=True)
+
+    kind = "votes"
+    order = 2  # after relational (0) and descriptive (1) contexts
+
+    @property
+    def has_values(self):
+        return np.diff(self.votes.indptr) > 0
+
+    # ---- in a fit: `rows` are the scaled votes over the labels of a problem ----
+
+    def in_fit(self, labels):
+        listed = [x for x in labels if x in self.index]
+        votes = take_rows(self.votes, positions_of(listed, self.index))
+        scale = UNITS * np.count_nonzero(np.diff(votes.indptr)) / abs(votes).sum()
+        cut = self.changed(labels=tuple(listed), votes=votes, scale=float(scale))
+        return cut.placed(labels)
+
+    def placed(self, labels):
+        rows = take_rows(self.votes, positions_of(labels, self.index))
+        return self.changed(rows=rows * self.scale)
+
+    def term(self, backend, entries, blocks, lam, *, is_turned=False):
+        return VotesTerm(backend, entries, blocks)
+
+    def start_target(self, backend, weight, lam):
+        """At the start, x is 2 for a yes and −2 for a no."""
+        signs = sp.csr_array(2.0 * self.rows.sign())
+        signs, turned = backend.sparse(signs), backend.sparse(signs.T.tocsr())
+        return StartTarget(
+            float(np.sqrt(weight)),
+            lambda V: backend.sparse_product(signs, V),
+            lambda W: backend.sparse_product(turned, W),
+        )
+
+    def loss(self, W, factor, lam):
+        votes = self.rows.toarray()
+        x = W @ factor.T
+        return float((np.abs(votes) * np.logaddexp(0.0, -np.sign(votes) * x)).sum())
+
+    # ---- in an embedding: queries, later labels, files ----
+
+    def row(self, label):
+        at = [self.index.get(label, -1)]
+        return take_rows(self.votes, at).toarray()[0]
+
+    def pull(self, label, vector, lam):
+        votes = self.row(label) * self.scale
+        return (
+            self.weight * votes / (1 + np.exp(np.sign(votes) * (self.factor @ vector)))
+        )
+
+    def standing(self, label):
+        return np.sign(self.row(label)).astype(np.int8)
+
+    def stored_cells(self):
+        return self.columns, sp.coo_array(self.votes)
+
+    def for_new_labels(self, context, labels, names=None):
+        new = self.changed(labels=(), votes=sp.csr_array((0, len(self.columns))))
+        if context is not None:
+            if not isinstance(context, VotesContext):
+                raise self.other_kind_error()
+            votes = take_columns(context.votes, self.columns_in(context))
+            new = self.changed(labels=context.labels, votes=votes)
+        return new.placed(labels)
+
+    def _joined(self, later):
+        return {"votes": sp.csr_array(sp.vstack([self.votes, later.votes]))}
+
+    def pack(self, store):
+        store.put_names("labels", self.labels)
+        store.put_sparse("votes", self.votes)
+        return {"scale": self.scale}
+
+    @classmethod
+    def unpack(cls, packed, store):
+        own = cls.unpacked(packed, store)
+        votes = store.sparse("votes", len(own["columns"]))
+        return cls(**own, votes=votes, scale=packed["scale"])
+
+    def check(self):
+        if not 0 < self.scale < 1e30:
+            raise ContextError(f"the scale of {self.name!r} must be above zero")

@@ -1,0 +1,77 @@
+"""The term of votes: Σ_known |v| log(1 + exp(−sign(v) x))."""
+
+from __future__ import annotations
+
+from copy import copy
+
+from phcle.contexts.terms import Line, Local, Term, View, padded_blocks
+
+
+class VotesTerm(Term, View):
+    """The votes in blocks of rows; `at` fixes the other factor and the weight."""
+
+    def __init__(self, backend, votes, blocks):
+        self.backend = backend
+        self.padded = padded_blocks(backend, votes, blocks)
+
+    def at(self, other, weight, *, sample=None):
+        view = copy(self)
+        view.other, view.weight = other, weight
+        return view
+
+    def local(self, block, y, chosen=None):
+        return LocalVotes(self, block, y, chosen)
+
+
+class LocalVotes(Local):
+    """The term at the rows y: value, gradient and curvature."""
+
+    def __init__(self, view, block, y, chosen):
+        backend, padded = view.backend, view.padded[block]
+        self.view, self.xp, self.padded = view, backend.xp, padded
+        self.value, self.gradient = 0.0 * y[:, 0], 0.0 * y
+        if padded is None:
+            return
+        padded = padded if chosen is None else padded.take(chosen)
+        self.weights = view.weight * self.xp.abs(padded.values)
+        self.signs = self.xp.sign(padded.values)
+        self.entries = backend.known_entries(padded.columns, view.other)
+        self.x = self.entries.dots(y)
+        self.sigmoid, softplus = backend.logistic(-self.signs * self.x)
+        self.value = self.xp.sum(self.weights * softplus, axis=1)
+        self.gradient = self.entries.sums(-self.weights * self.signs * self.sigmoid)
+
+    def _bends(self):
+        return self.weights * self.sigmoid * (1 - self.sigmoid)
+
+    def product(self, z, curvature):
+        if self.padded is None:
+            return 0.0 * z
+        return self.entries.sums(self._bends() * self.entries.dots(z))
+
+    def mean_curvature(self):
+        other = self.view.other
+        gram = self.xp.matmul(other.T, other) / other.shape[0]
+        if self.padded is None:
+            return 0.0 * gram
+        return self.xp.sum(self._bends()) / self.x.shape[0] * gram
+
+    def along(self, direction):
+        return VotesLine(self, direction)
+
+
+class VotesLine(Line):
+    """The term along one direction from each row."""
+
+    def __init__(self, local, direction):
+        self.local = local
+        if local.padded is not None:
+            self.slope = local.entries.dots(direction)
+
+    def value(self, step, chosen):
+        local = self.local
+        if local.padded is None:
+            return 0.0 * step
+        x = local.x[chosen] + step[:, None] * self.slope[chosen]
+        softplus = local.view.backend.softplus(-local.signs[chosen] * x)
+        return local.xp.sum(local.weights[chosen] * softplus, axis=1)
