@@ -44,9 +44,13 @@ OUT_OF_MEMORY = (
 NO_MEMORY_TEXTS = ("failed to map segment", "can't start new thread")
 """What other errors than MemoryError say when a library or a thread gets no memory."""
 
-START_MB, THREAD_MB = 350, 80
-"""Addresses that the libraries of a small fit take, and those of each further thread of
-the two copies of OpenBLAS that NumPy and SciPy bring. Measured; most stay unused."""
+START_MB, FIT_MB, THREAD_MB = 350, 560, 80
+"""Addresses that the libraries of a command take, those of one that fits, and those of
+each further thread of the two copies of OpenBLAS that NumPy and SciPy bring. Measured;
+most stay unused."""
+
+FITTING = {"fit", "demo"}
+"""Commands that load scikit-learn, and with it pandas and PyArrow, from the start."""
 
 MOST_THREADS = 64
 """Of OpenBLAS, as NumPy and SciPy build it."""
@@ -83,7 +87,7 @@ def _exit_code(words: Sequence[str]) -> int:
                     f"the command {words[0]!r} is gone; {GONE[words[0]]}."
                 )
             if words and not ONLY_SHOWN.intersection(words):
-                _load_libraries()
+                _load_libraries(FIT_MB if FITTING.intersection(words) else START_MB)
             _save_when_terminated()
             code: int = app(words, prog_name="phcle", standalone_mode=False) or 0
             sys.stdout.flush()  # raises BrokenPipeError here rather than at exit
@@ -149,7 +153,7 @@ def _warnings_in_lines() -> Iterator[None]:
         yield
 
 
-def _load_libraries() -> None:
+def _load_libraries(start_mb: int) -> None:
     """Load NumPy and SciPy, or refuse a limit of memory in which they cannot start.
 
     OpenBLAS asks for its memory until it gets it, and Python handles no signal
@@ -162,7 +166,7 @@ def _load_libraries() -> None:
     else:
         limit = resource.getrlimit(resource.RLIMIT_AS)[0]
         n_threads = _blas_threads()
-        needed = START_MB + THREAD_MB * (n_threads - 1)
+        needed = start_mb + THREAD_MB * (n_threads - 1)
         if limit != resource.RLIM_INFINITY and limit < needed << 20:
             fewer = ", or set OPENBLAS_NUM_THREADS=1" if n_threads > 1 else ""
             raise PhcleError(

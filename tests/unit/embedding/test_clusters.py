@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -101,25 +100,6 @@ def zoo(rng, tmp_path):
     names = {label: label.upper() for label in labels}
     LabelEmbedding(labels, vectors, names=names).save(tmp_path / "zoo.phcle")
     return tmp_path / "zoo.phcle"
-
-
-@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
-def test_heatmaps_have_names_and_a_box_for_each_cluster(zoo, tmp_path, ending):
-    pytest.importorskip("matplotlib", reason="the extra 'figures' is not installed")
-    file = tmp_path / f"zoo.{ending}"
-    call("clusters", zoo, "--count", 3, "--out", file)
-    begin = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
-    assert file.read_bytes().startswith(begin[ending])
-    if ending == "svg":
-        text = file.read_text()
-        assert "CAT0" in text
-        assert text.count("stroke-width: 1.4") == 3
-
-
-def test_without_the_extra_the_remedy_is_named(zoo, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    said = call("clusters", zoo, "--out", tmp_path / "zoo.png", code=2).stderr
-    assert "pip install 'phcle[figures]'" in said
 
 
 def test_more_labels_than_memory_holds_are_refused(tmp_path, rng):
