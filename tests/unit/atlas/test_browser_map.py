@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from watched_pages import SLOW_MS, until, watched
+from watched_pages import until, watched
 
 WIDE = {"viewport": {"width": 1400, "height": 900}}
 PHONE = {
@@ -528,44 +528,38 @@ def test_the_table_stands_beside_the_map_and_follows_its_filters(atlas):
     assert table.is_hidden()
 
 
+def test_the_map_keeps_its_room_between_both_panels_and_a_card(atlas):
+    atlas.tool("Filters")
+    atlas.tool("Table")
+    atlas.tool("List what is in view")
+    atlas.settle()
+    assert atlas.js("Phcle.map.view.is_home")
+    places = atlas.js("Phcle.map.data.names.map((_, i) => Phcle.map.view.place(i))")
+    stage = atlas.stage()
+    wide, high = np.ptp(places, axis=0)
+    assert wide > 0.5 * stage["width"]
+    assert high > 0.3 * stage["height"]
+
+
 @cases(ON_PHONE)
-def test_a_phone_has_a_sheet_that_is_dragged_and_closed(atlas):
+def test_a_phone_has_sheets_that_are_half_or_nearly_whole(atlas):
     side = atlas.page.locator(".map-card, .panel-filters").filter(visible=True)
-    handle = side.locator(".handle")
+    whole = atlas.page.locator("#map").bounding_box()["height"]
+
+    def share():
+        return side.bounding_box()["height"] / whole
+
     atlas.js("Phcle.map.choose(7)")
-    whole = atlas.page.locator("#map").bounding_box()
-
-    def becomes(share):
-        """Wait: a tap becomes a click only after the fingers are gone."""
-        side.wait_for()
-        for _ in range(SLOW_MS // 25):
-            part = side.bounding_box()["height"] / whole["height"]
-            if abs(part - share) < 0.02:
-                return
-            atlas.page.wait_for_timeout(25)
-        raise AssertionError(f"the sheet is {part:.2f} of the map, not {share}")
-
-    def drag_to(share):
-        box = handle.bounding_box()
-        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        atlas.drag((x, y), (x, whole["y"] + (1 - share) * whole["height"]))
-
-    becomes(0.45)
-    drag_to(0.8)
-    becomes(0.92)
-    drag_to(0.5)
-    becomes(0.45)
-    handle.click()
-    becomes(0.92)
-    handle.click()
-    becomes(0.45)
-    drag_to(0.1)
+    side.wait_for()
+    for expected in (0.45, 0.92, 0.45):
+        assert share() == pytest.approx(expected, abs=0.02)
+        side.locator(".handle").click()
+    side.get_by_role("button", name="Close", exact=True).click()
     side.wait_for(state="hidden")
     assert atlas.js("Phcle.map.chosen") is None
     atlas.tool("Filters")
-    becomes(0.45)
-    drag_to(0.1)
-    side.wait_for(state="hidden")
+    side.wait_for()
+    assert share() == pytest.approx(0.45, abs=0.02)
 
 
 def test_the_view_is_saved_as_a_sharp_picture(atlas):

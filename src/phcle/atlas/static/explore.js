@@ -9,8 +9,6 @@
   const MOST_COMPARED = 8;
   const N_ON_CARD = 8; // cells, and nearest labels
   const PHONE = "(max-width: 46rem)";
-  // Parts of the window that a sheet covers on a phone, and where it turns to another of them.
-  const [HALF, WHOLE, WHOLE_FROM, CLOSED_BELOW] = [0.45, 0.92, 0.68, 0.25];
 
   // Icons of the tool bar: paths in a box of 24, drawn as lines.
   const ICONS = {
@@ -77,42 +75,14 @@
       const made = html`<section class=${`panel panel-${name}`} aria-label=${title} tabindex="0" hidden>
         ${close}<h2>${title}</h2>${content}
       </section>`;
-      made.prepend(this.handle(made, () => this.open_panel(name, false)));
+      made.prepend(this.handle(made));
       return made;
     }
 
-    // On a phone a panel is a sheet above the map: drag its handle up for more of it and down
-    // to close it. A tap or a key changes between half and whole.
-    handle(sheet, close) {
-      let held = null;
-      let is_dragged = false;
-      const part = () => sheet.clientHeight / this.host.clientHeight;
-      const set = (height) => sheet.style.setProperty("--sheet", height);
-      const turn = () => {
-        if (!is_dragged) set(`${100 * (part() > WHOLE_FROM ? HALF : WHOLE)}%`);
-        is_dragged = false;
-      };
-      const made = Phcle.button("", turn, { class: "handle", "aria-label": "More or less of this panel" });
-      made.addEventListener("pointerdown", (event) => {
-        made.setPointerCapture(event.pointerId);
-        held = { y: event.clientY, high: sheet.clientHeight };
-        is_dragged = false;
-      });
-      made.addEventListener("pointermove", (event) => {
-        if (!held) return;
-        is_dragged ||= Math.abs(event.clientY - held.y) > 5;
-        if (is_dragged) set(`${held.high + held.y - event.clientY}px`);
-      });
-      const drop = () => {
-        if (held && is_dragged) {
-          if (part() < CLOSED_BELOW) close();
-          set(`${100 * (part() > WHOLE_FROM ? WHOLE : HALF)}%`);
-        }
-        held = null;
-      };
-      made.addEventListener("pointerup", drop);
-      made.addEventListener("pointercancel", drop);
-      return made;
+    // On a phone a panel is a sheet above the map; its handle changes between half and whole.
+    handle(sheet) {
+      const turn = () => sheet.classList.toggle("is-whole");
+      return Phcle.button("", turn, { class: "handle", "aria-label": "More or less of this panel" });
     }
 
     open_panel(name, on) {
@@ -141,7 +111,7 @@
         entered: (label) => Phcle.open("/label", { label }),
       });
       Phcle.map = this.map;
-      this.map.card.prepend(this.handle(this.map.card, () => this.map.clear_choice()));
+      this.map.card.prepend(this.handle(this.map.card));
       this.on_map.append(this.controls(), this.tools());
       this.draw_colours(this.map);
       this.map.place_names();

@@ -132,21 +132,19 @@
         ]);
     }
 
-    // The part of the stage beside the panels, which stand at its left and right, below a bar
-    // at the top, and above the sheet of a phone.
+    // The part of the stage that panels leave free: each cuts off the side that takes least,
+    // and small ones none.
     room() {
       const [width, height] = [this.stage.clientWidth, this.stage.clientHeight];
-      let [left, right, high, low] = [0, width, 0, height];
-      for (const [from, top, to, bottom] of this.covered()) {
-        if (to - from > 0.6 * width) {
-          if (top > 0.2 * height) low = Math.min(low, top);
-          else high = Math.max(high, bottom);
-        } else if (bottom - top > 0.2 * height) {
-          if (from + to < width) left = Math.max(left, to);
-          else right = Math.min(right, from);
-        }
+      const area = (box) => Math.max(0, box.right - box.left) * Math.max(0, box.bottom - box.top);
+      let free = { left: 0, right: width, top: 0, bottom: height };
+      for (const [left, top, right, bottom] of this.covered()) {
+        if (right - left < 0.6 * width && bottom - top < 0.2 * height) continue;
+        const cuts = [{ left: right }, { right: left }, { top: bottom }, { bottom: top }];
+        const parts = cuts.map((cut) => ({ ...free, ...cut }));
+        free = parts.reduce((best, part) => (area(part) > area(best) ? part : best));
       }
-      return { left, right, top: high, bottom: low };
+      return free;
     }
 
     // -- Colours
