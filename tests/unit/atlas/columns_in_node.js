@@ -18,7 +18,7 @@ async function main() {
   const { map, listed, n } = answers;
   const columns = Phcle.open_columns({ map, listed, n, get });
   const found = [];
-  for (const { filters, facets = [], sort = "", is_turned = false, colour, gaps } of asked) {
+  for (const { filters, facets = [], sort = "", is_turned = false } of asked) {
     await columns.prepare(filters);
     for (const { context, title } of columns.fields) await columns.load(context, title);
     const passing = columns.passing(filters);
@@ -28,8 +28,6 @@ async function main() {
       rows: columns.rows(passing, sort, is_turned),
       scores: columns.scores(filters),
       facets: made,
-      colouring: colour && columns.column(...colour).colouring(),
-      gaps: gaps && columns.column(...gaps).gaps(),
     });
   }
   process.stdout.write(JSON.stringify(plain(found)));

@@ -312,7 +312,7 @@ def test_names_hide_few_points_and_none_is_of_a_hidden_group(atlas):
     assert len(atlas.js(regions)) == 6
 
 
-def test_colours_tell_numbers_categories_what_is_known_and_how_sure(atlas):
+def test_colours_tell_numbers_categories_and_what_is_known(atlas):
     page = atlas.page
     page.fill("#map-attribute", "mass")
     page.wait_for_selector("#map-attribute-found li:has-text('mass')")
@@ -322,13 +322,6 @@ def test_colours_tell_numbers_categories_what_is_known_and_how_sure(atlas):
     assert low < middle < high
     assert len(set(atlas.js("Array.from(Phcle.map.colours.rgba)"))) > 20
     assert "faint: predicted" in page.inner_text(".map-legend")
-    modes = page.get_by_label("What of the attribute")
-    modes.select_option("known or predicted")
-    known, predicted = page.locator(".map-legend .map-count").all_inner_texts()
-    assert int(known) + int(predicted) == 120
-    modes.select_option("confidence")
-    assert page.inner_text(".map-ends").split() == ["0", "0.5", "1"]
-    atlas.until("location.hash.includes('mode=confidence')")
     page.fill("#map-attribute", "size")
     page.wait_for_selector("#map-attribute-found li:has-text('size')")
     page.press("#map-attribute", "Enter")
@@ -391,10 +384,10 @@ def test_points_have_the_colours_of_the_legend(atlas):
 
 def test_labels_that_have_it_are_drawn_above_the_rest(atlas):
     atlas.js("void Phcle.explore.colour_by('looks', 'wild')")
-    atlas.until("Phcle.map.base.column === 'wild'")
+    atlas.until("Phcle.map.colouring.column === 'wild'")
     assert "yes" in atlas.page.locator(".map-legend button").first.inner_text()
     # The same place for a label that has it and for one that follows and has it not.
-    codes = atlas.js("Array.from(Phcle.map.base.codes)")
+    codes = atlas.js("Array.from(Phcle.map.colouring.codes)")
     has_it = codes.index(0)
     has_not = next(i for i in range(has_it, 120) if codes[i] > 1)
     place = atlas.js("i => [Phcle.map.data.x[i], Phcle.map.data.y[i]]", has_it)

@@ -21,7 +21,6 @@
   const MOST_GROUPS = 20;
   const CERTAIN = 0.98; // tables have errors: one probability of 0 would decide alone
   const HALF = 1 << 16;
-  const MOST_BOTH = 4; // names of what two labels share
   const MOST_ASKED = 500; // names that one request gives
 
   // A part of sorted numbers lies below the result, which is between two of them.
@@ -185,18 +184,6 @@
       return Array.from(counts, (n, code) => [code, n]).sort((a, b) => b[1] - a[1]);
     }
 
-    // How sure each number is, from 0 to 255: an interval as wide as that of most known
-    // numbers says nothing.
-    sure_numbers() {
-      const known = this.scaled(this.numbers.filter((_, i) => this.known[i])).sort();
-      const spread = known.length ? quantile(known, 0.9) - quantile(known, 0.1) : 0;
-      return Uint8Array.from(this.widths(), (width, i) => {
-        if (this.known[i]) return 255;
-        const share = spread > 0 ? 1 - width / spread : 0;
-        return 255 * Math.min(1, Math.max(0, share || 0));
-      });
-    }
-
     // The colouring of the map; see map_colours.js.
     colouring() {
       const { context, title, known, how } = this;
@@ -205,9 +192,8 @@
         const sorted = this.numbers.filter((_, i) => known[i] && this.present[i]).sort();
         const [low, high] = sorted.length ? ENDS.map((part) => quantile(sorted, part)) : [0, 1];
         const is_log = this.is_log && low > 0;
-        return { ...made, values: this.numbers, confidence: this.sure_numbers(), low, high, is_log };
+        return { ...made, values: this.numbers, low, high, is_log };
       }
-      made.confidence = how.map((part) => (part === UNSAID ? 0 : Math.min(255, 2.55 * part)));
       if (this.kind !== "category") {
         // Known and predicted, "yes" and "no"; "yes" is drawn above the others.
         const yes = this.values.indexOf("yes");
@@ -277,6 +263,16 @@
         if (!error.is_left_out || !own) throw error;
         return this.tag_column(await this.load_tags(context), title);
       }
+    }
+
+    // A column of numbers that points of the map have, such as how far each one moved.
+    add_numbers(title, of_points) {
+      const numbers = new Float32Array(this.n).fill(NaN);
+      of_points.forEach((x, i) => (numbers[this.map.rows?.[i] ?? i] = x));
+      const how = new Uint8Array(this.n).fill(KNOWN);
+      const column = new Column({ context: "", title, kind: "number", numbers, how });
+      this.made.set(JSON.stringify(["", title]), column);
+      return column;
     }
 
     load_tags(context) {
@@ -356,42 +352,6 @@
       );
       nodes.forEach((_, i) => own[i] && is_below(i) && (passes[own[i] - 1] = 1));
       return passes;
-    }
-
-    // Names of what two labels have in common, what few labels have first.
-    async both(a, b) {
-      const found = []; // [name, how many labels have it]
-      for (const { context } of this.tag_sets) {
-        const { columns, own } = await this.load_tags(context);
-        const mine = new Set(own.of(a));
-        for (const tag of own.of(b)) {
-          if (mine.has(tag)) found.push([columns[tag], this.tag_sizes(own, columns.length)[tag]]);
-        }
-      }
-      for (const { context, title, kind } of this.fields.filter((each) => each.kind !== "number")) {
-        const column = await this.load(context, title);
-        const value = column.value(a);
-        const is_shared = column.known[a] && column.known[b] && value === column.value(b);
-        if (!is_shared || (kind === "truth" && value === "no")) continue;
-        const size = column.by_size(column.present).find(([code]) => column.values[code] === value)[1];
-        found.push([kind === "truth" ? title : `${title}: ${value}`, size]);
-      }
-      if (this.branches) {
-        await this.load_hierarchy();
-        const above = this.above(b);
-        const is_told = (node) => above.has(node) && this.hierarchy.above.of(node).length > 0;
-        const shared = [...this.above(a)].find(is_told); // a root says nothing
-        if (shared !== undefined) found.push([this.hierarchy.columns[shared], 0]);
-      }
-      const names = found.filter(([, n]) => n <= this.n / 2).sort((one, other) => one[1] - other[1]);
-      return [...new Set(names.map(([name]) => name))].slice(0, MOST_BOTH);
-    }
-
-    // Nodes above a label, the nearest first.
-    above(row) {
-      const found = new Set(this.hierarchy.parents.of(row));
-      for (const node of found) for (const next of this.hierarchy.above.of(node)) found.add(next);
-      return found;
     }
 
     tag_sizes(own, n) {

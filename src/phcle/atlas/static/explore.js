@@ -120,8 +120,6 @@
     controls() {
       const pick = () => this.map.colour_by(this.map.data.colourings[this.picker.value]);
       this.picker = html`<select id="map-colour" onchange=${pick}></select>`;
-      const pick_mode = () => this.map.colour_by(this.map.base, this.mode_picker.value);
-      this.mode_picker = html`<select aria-label="What of the attribute" onchange=${pick_mode}></select>`;
       this.legend = html`<div class="map-legend" role="group" tabindex="0"></div>`;
       const box = html`<input id="map-attribute" type="search" placeholder="or by an attribute" aria-label="Colour by an attribute" />`;
       const { fields, tag_sets } = this.columns;
@@ -135,7 +133,6 @@
       return html`<section class="map-controls" aria-label="Colours">
         <div class="map-row"><label for="map-colour">Colour by</label>${this.picker}</div>
         ${fields.length + tag_sets.length > 0 && Phcle.suggest_attributes(box, this.columns, by_attribute)}
-        <div class="map-row">${this.mode_picker}</div>
         ${other && !Phcle.is_report && html`<label class="facet-switch">${this.switch} places in ${other}</label>`}
         ${this.legend}
       </section>`;
@@ -169,11 +166,7 @@
       const { colourings } = map.data;
       const options = colourings.map(({ title }, i) => html`<option value=${i}>${title}</option>`);
       this.picker.replaceChildren(...options);
-      this.picker.value = String(colourings.indexOf(map.base));
-      const modes = Object.keys(map.modes);
-      this.mode_picker.hidden = modes.length < 2;
-      this.mode_picker.replaceChildren(...modes.map((mode) => html`<option>${mode}</option>`));
-      this.mode_picker.value = map.mode;
+      this.picker.value = String(colourings.indexOf(map.colouring));
       const { column } = map.colouring;
       this.legend.ariaLabel = map.legend.entries ? "Groups; press one to show only that group" : "Scale";
       this.legend.replaceChildren(
@@ -218,17 +211,17 @@
     }
 
     // Colour by an attribute; only the last of several wishes counts.
-    async colour_by(context, title, mode) {
+    async colour_by(context, title) {
       const asked = (this.wished = {});
       this.map.tell(`Reading ${title}…`);
       const column = await this.columns.load(context, title);
       if (asked !== this.wished) return;
       const made = column.colouring();
-      for (const key of ["codes", "values", "is_known", "confidence"]) {
+      for (const key of ["codes", "values", "is_known"]) {
         made[key] = this.columns.on_map(made[key]);
       }
       this.add_colouring(made);
-      this.map.colour_by(made, mode);
+      this.map.colour_by(made);
       this.tell_number();
     }
 
@@ -237,8 +230,8 @@
       data.colourings = [...data.colourings.filter(({ title }) => title !== made.title), made];
     }
 
-    // Move all points to their places in the other embedding, or back; a colouring says how
-    // many of its nearest labels each one has lost.
+    // Move all points to their places in the other embedding, or back; a colouring and a
+    // column of the table say how many of its nearest labels each one has lost.
     async show_second(on) {
       const { map } = this;
       this.switch.checked = on;
@@ -251,6 +244,7 @@
         const colouring = { title: "moved", values: moved, low: 0, high: 1, missing: "only in one" };
         this.second = { ...found, places, colouring };
         this.add_colouring(colouring);
+        this.table.add(this.columns.add_numbers("moved", moved));
       }
       const { places, colouring, title, agreement, mean } = this.second;
       map.is_elsewhere = on;
@@ -399,12 +393,12 @@
     remember(is_step = true) {
       if (this.is_restoring || this.host.hidden || !this.map) return;
       const { map, panels } = this;
-      const { title, context, column } = map.base;
+      const { title, context, column } = map.colouring;
       const label = map.chosen_label();
       const asked = { filter: this.filters.map((each) => JSON.stringify(each)) };
       if (label !== null) asked.label = label;
-      if (context) Object.assign(asked, { context, column, mode: map.mode === "value" ? [] : map.mode });
-      else if (map.base !== map.data.colourings[0]) asked.colour = title;
+      if (context) Object.assign(asked, { context, column });
+      else if (map.colouring !== map.data.colourings[0]) asked.colour = title;
       if (map.group !== null) asked.group = map.colouring.groups[map.group];
       if (map.many.length && map.many.length <= MOST_KEPT) asked.rows = map.many.join(",");
       if (!map.view.is_home || label !== null) asked.at = map.view.where().map((x) => x.toFixed(4)).join(",");
@@ -428,7 +422,7 @@
       for (const name of Object.keys(this.panels)) this.open_panel(name, asked.getAll("panel").includes(name));
       const { colourings } = map.data;
       const [context, column] = [asked.get("context"), asked.get("column")];
-      if (context) await this.colour_by(context, column, asked.get("mode") ?? undefined);
+      if (context) await this.colour_by(context, column);
       else map.colour_by(colourings.find(({ title }) => title === asked.get("colour")) ?? colourings[0]);
       const group = (map.colouring.groups ?? []).indexOf(asked.get("group"));
       if (group >= 0) map.show_group(group);

@@ -129,19 +129,13 @@
     </details>`;
   };
 
-  // Why a label is near. A report holds few reasons; else it names what both labels share.
+  // Why a label is near. A report holds the reasons of the nearest ones alone.
   Phcle.reason = function (label, near) {
-    if (!Phcle.is_report) return Phcle.why(label, near.label, near.name);
-    const place = html`<div></div>`;
-    const find = async () => {
-      const columns = await Phcle.columns();
-      const [a, b] = [label, near.label].map((each) => columns.map.labels.indexOf(each));
-      const names = await columns.both(a, b);
-      return names.length > 0 && html`<p class="both quiet">both: ${names.join(", ")}</p>`;
-    };
-    const found = Phcle.get("/api/explain", { a: label, b: near.label });
-    Phcle.show(place, found.then(() => Phcle.why(label, near.label, near.name), find));
-    return place;
+    const made = Phcle.why(label, near.label, near.name);
+    made.hidden = Phcle.is_report;
+    const show = () => (made.hidden = false);
+    if (made.hidden) Phcle.get("/api/explain", { a: label, b: near.label }).then(show, () => {});
+    return made;
   };
 
   Phcle.near_list = (label, neighbours, explains) => html`<ol class="neighbours">

@@ -38,9 +38,7 @@
       this.per_label = this.n ? data.neighbours.length / this.n : 0;
       this.importance = Phcle.by_importance(data.neighbours, this.n);
       this.colours = { rgba: new Uint32Array(this.n), order: new Uint32Array(this.n) };
-      [this.base] = data.colourings; // what the picker shows
-      this.modes = Phcle.modes_of(this.base);
-      this.mode = "value";
+      [this.colouring] = data.colourings;
       this.group = null; // the only group shown; null shows all
       this.filter = null; // 1 for each point that passes the filters; null: all of them
       this.chosen = null;
@@ -52,10 +50,6 @@
       this.gone = new AbortController(); // ends the listeners outside the host
       this.build();
       this.open();
-    }
-
-    get colouring() {
-      return this.modes[this.mode];
     }
 
     point_of(label) {
@@ -140,8 +134,12 @@
       let free = { left: 0, right: width, top: 0, bottom: height };
       for (const [left, top, right, bottom] of this.covered()) {
         if (right - left < 0.6 * width && bottom - top < 0.2 * height) continue;
-        const cuts = [{ left: right }, { right: left }, { top: bottom }, { bottom: top }];
-        const parts = cuts.map((cut) => ({ ...free, ...cut }));
+        const parts = [
+          { ...free, left: Math.max(free.left, right) },
+          { ...free, right: Math.min(free.right, left) },
+          { ...free, top: Math.max(free.top, bottom) },
+          { ...free, bottom: Math.min(free.bottom, top) },
+        ];
         free = parts.reduce((best, part) => (area(part) > area(best) ? part : best));
       }
       return free;
@@ -154,10 +152,8 @@
       return Object.fromEntries(names.map((x) => [x, Phcle.as_css(this.colour_of(`--${x}`))]));
     }
 
-    colour_by(colouring, mode = "value") {
-      this.base = colouring;
-      this.modes = Phcle.modes_of(colouring);
-      this.mode = mode in this.modes ? mode : "value";
+    colour_by(colouring) {
+      this.colouring = colouring;
       this.show_group(null);
     }
 

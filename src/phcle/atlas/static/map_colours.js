@@ -7,9 +7,8 @@
 //   values (Float32Array), low and high: the ends of the scale, which shows ratios with
 //     `is_log`. `missing` says what NaN means, by default "unknown";
 //     `unit` is text after a number.
-// An attribute has more: is_known (Uint8Array: 1 where it is observed; predicted points are
-// faint) and confidence (Uint8Array, 0 … 255). Its modes show its values, what is known, and
-// how sure predictions are.
+// An attribute has is_known, too (Uint8Array: 1 where it is observed); predicted points are
+// faint.
 (function (root) {
   "use strict";
   const FAINT = 0.42; // share of its own colour that a predicted point has
@@ -131,30 +130,5 @@
     for (let k = 1; k < starts.length; k++) starts[k] += starts[k - 1];
     for (let i = 0; i < n; i++) order[starts[rank(i)]++] = i;
     return made.legend;
-  };
-
-  // What an attribute's colours can show, by name.
-  Phcle.modes_of = function (colouring) {
-    if (!colouring.is_known) return { value: colouring };
-    const { is_known, confidence, title } = colouring;
-    const about = { title, context: colouring.context, column: colouring.column };
-    const modes = {
-      value: colouring,
-      "known or predicted": {
-        ...about,
-        groups: ["known", "predicted"],
-        codes: Uint8Array.from(is_known, (known) => 1 - known),
-        shades: [{ colour: 0, is_faint: false }, { colour: 1, is_faint: true }],
-      },
-    };
-    if (confidence) {
-      modes.confidence = {
-        ...about,
-        values: Float32Array.from(confidence, (part) => part / 255),
-        low: 0,
-        high: 1,
-      };
-    }
-    return modes;
   };
 })(window);

@@ -4,14 +4,27 @@
   const { html } = Phcle;
   const MOST = 12;
 
+  // Rows of names that begin with a text, then of those with a word that does, then the rest.
+  function rows_with({ names, labels }, typed) {
+    const words = typed.trim().toLowerCase();
+    const found = [[], [], []];
+    for (let i = 0; i < names.length && found[0].length < MOST; i++) {
+      const name = names[i].toLowerCase();
+      const at = name.indexOf(words);
+      if (at === 0 || labels[i].toLowerCase() === words) found[0].push(i);
+      else if (at > 0) found[name[at - 1] === " " ? 1 : 2].push(i);
+    }
+    found[0].sort((a, b) => names[a].length - names[b].length);
+    return found.flat().slice(0, MOST);
+  }
+
   // Suggestions of the server; in a report, names of the map.
   async function find(typed) {
     if (!typed.trim()) return { labels: [], nodes: [] };
     if (!Phcle.is_report) return Phcle.get("/api/search", { q: typed, limit: MOST });
-    const { names, labels } = (await Phcle.columns()).map;
-    const rows = Phcle.search(names, labels, typed);
-    const found = rows.map((i) => ({ label: labels[i], name: names[i] }));
-    return { labels: found, nodes: [], is_guess: rows.is_guess };
+    const { map } = await Phcle.columns();
+    const row = (i) => ({ label: map.labels[i], name: map.names[i] });
+    return { labels: rows_with(map, typed).map(row), nodes: [] };
   }
 
   const shown = (name, note) => [Phcle.name(name), html`<span class="map-count">${note}</span>`];
@@ -25,11 +38,7 @@
   Phcle.suggest_labels = (input, take) =>
     Phcle.suggest(input, {
       placeholder: input.placeholder || "name or id",
-      find: Phcle.settled(async (typed) => {
-        const { labels, is_guess } = await find(typed);
-        return Object.assign(labels, { is_guess });
-      }),
-      note: (found) => (found.is_guess ? "no such label; did you mean" : ""),
+      find: Phcle.settled(async (typed) => (await find(typed)).labels),
       show: ({ label, name }) => shown(name, label === name ? "" : label),
       take,
     });

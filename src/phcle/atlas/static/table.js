@@ -12,7 +12,8 @@
   class LabelTable {
     constructor(columns, options) {
       Object.assign(this, { columns, options, page: 1, sort: "", is_turned: false, found: null });
-      this.shown = columns.fields.slice(0, MOST_SHOWN);
+      this.fields = columns.fields;
+      this.shown = this.fields.slice(0, MOST_SHOWN);
       this.whole = html`<div class="label-table"></div>`;
     }
 
@@ -85,15 +86,21 @@
       this.draw();
     }
 
+    // Show a column first that the file does not hold.
+    add(field) {
+      this.fields = [field, ...this.fields];
+      this.shown = [field, ...this.shown];
+      this.draw();
+    }
+
     // A column may be added that is not shown yet.
     adder() {
-      const { fields } = this.columns;
-      const left = fields.filter((each) => !this.shown.includes(each));
+      const left = this.fields.filter((each) => !this.shown.includes(each));
       const add = ({ target }) => {
         this.shown = [...this.shown, left[Number(target.value)]];
         this.draw();
       };
-      const options = left.map(({ title, context }, i) => html`<option value=${i}>${title} (${context})</option>`);
+      const options = left.map(({ title, context }, i) => html`<option value=${i}>${title}${context && ` (${context})`}</option>`);
       return left.length > 0 && html`<select aria-label="Add a column" onchange=${add}>
         <option value="" selected disabled>Add a column</option>${options}
       </select>`;
