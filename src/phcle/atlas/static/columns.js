@@ -20,7 +20,6 @@
   const MOST_BARS = 20;
   const MOST_GROUPS = 20;
   const CERTAIN = 0.98; // tables have errors: one probability of 0 would decide alone
-  const HALF = 1 << 16;
   const MOST_ASKED = 500; // names that one request gives
 
   // A part of sorted numbers lies below the result, which is between two of them.
@@ -31,31 +30,11 @@
     return sorted[low] + (next - sorted[low]) * (at - low);
   }
 
-  // Rows in the order of their keys, which are whole numbers; equal ones keep their order.
-  function ordered(keys) {
-    let rows = new Uint32Array(keys.length);
-    for (let i = 0; i < rows.length; i++) rows[i] = i;
-    for (const shift of [0, 16]) {
-      const starts = new Uint32Array(HALF + 1);
-      const digit = (row) => (keys[row] >>> shift) & (HALF - 1);
-      for (const row of rows) starts[digit(row) + 1] += 1;
-      for (let k = 0; k < HALF; k++) starts[k + 1] += starts[k];
-      const next = new Uint32Array(rows.length);
-      for (const row of rows) next[starts[digit(row)]++] = row;
-      rows = next;
-    }
-    return rows;
-  }
-
-  // Whole numbers in the order of some numbers; NaN is the largest, also if they are turned.
-  function keys_of(numbers, is_turned) {
-    const signed = Float32Array.from(numbers, (x) => (is_turned ? -x : x) + 0);
-    const keys = new Uint32Array(signed.buffer);
-    for (let i = 0; i < keys.length; i++) {
-      if (Number.isNaN(signed[i])) keys[i] = 0xffffffff;
-      else keys[i] ^= keys[i] >>> 31 ? 0xffffffff : 0x80000000;
-    }
-    return keys;
+  // Rows in the order of their numbers; NaN is the last, and equal ones keep their order.
+  function ordered(numbers, is_turned = false) {
+    const sign = is_turned ? -1 : 1;
+    const known = numbers.map((x) => (Number.isNaN(x) ? Infinity : sign * x));
+    return Uint32Array.from(numbers.keys()).sort((a, b) => known[a] - known[b] || 0);
   }
 
   // Lists of whole numbers, one for each row.
@@ -158,14 +137,14 @@
         const ranks = this.values.map((value) => sorted.indexOf(value));
         numbers = Float32Array.from(this.codes, (code) => ranks[code] ?? NaN);
       }
-      return (this[key] = ordered(keys_of(numbers, is_turned)));
+      return (this[key] = ordered(numbers, is_turned));
     }
 
     // Rows that are predicted, the surest first: by probability, or by a narrow interval.
     gaps() {
       const by_how = (how) => (how === UNSAID ? NaN : -how);
       const unsure = this.is_number ? this.widths() : Float32Array.from(this.how, by_how);
-      return ordered(keys_of(unsure)).filter((row) => this.present[row] && !this.known[row]);
+      return ordered(unsure).filter((row) => this.present[row] && !this.known[row]);
     }
 
     scaled(numbers) {
@@ -492,7 +471,7 @@
     rows({ missed, n, filters }, sort, is_turned) {
       let order = null;
       if (sort === "name") order = this.by_name(is_turned);
-      else if (sort === "match") order = ordered(keys_of(this.scores(filters), !is_turned));
+      else if (sort === "match") order = ordered(this.scores(filters), !is_turned);
       else if (sort) order = this.column(...sort).order(is_turned);
       const found = new Uint32Array(n);
       let at = 0;

@@ -194,25 +194,18 @@
     // Move all points to the places of another embedding, or back.
     move_to(x, y) {
       const from = { x: this.data.x.slice(), y: this.data.y.slice() };
-      const start = performance.now();
-      const is_still = root.matchMedia("(prefers-reduced-motion: reduce)").matches;
-      root.cancelAnimationFrame(this.moving);
-      const step = (now) => {
-        const part = is_still ? 1 : Math.min(1, Math.max(0, (now - start) / MOVE_MS));
-        const eased = part * part * (3 - 2 * part);
+      this.moving?.abort();
+      this.moving = Phcle.animate(MOVE_MS, (part) => {
         for (let i = 0; i < this.n; i++) {
-          this.data.x[i] = from.x[i] + ((x[i] || 0) - from.x[i]) * eased;
-          this.data.y[i] = from.y[i] + ((y[i] || 0) - from.y[i]) * eased;
+          this.data.x[i] = from.x[i] + ((x[i] || 0) - from.x[i]) * part;
+          this.data.y[i] = from.y[i] + ((y[i] || 0) - from.y[i]) * part;
         }
         this.view.colour(this.colours.order, this.colours.rgba, this.colour_of("--page"));
-        if (part < 1) this.moving = root.requestAnimationFrame(step);
-        else {
-          this.view.replace_points();
-          this.recolour();
-          this.redraw_card();
-        }
-      };
-      step(start);
+        if (part < 1) return;
+        this.view.replace_points();
+        this.recolour();
+        this.redraw_card();
+      });
     }
 
     // -- Choosing

@@ -59,7 +59,7 @@
           ${Phcle.downloads(() => this.as_rows(rows, shown, scores), "labels")}
         </div>`,
         found.n ? table : html`<p>No label passes all filters. Remove one of them.</p>`,
-        ...(pages > 1 ? [this.pager(pages)] : []),
+        Phcle.pager(this.page, pages, (page) => this.turn_to(page)),
       );
     }
 
@@ -130,20 +130,9 @@
       </td>`;
     }
 
-    pager(pages) {
-      const leaf = (page, words) => {
-        const is_there = page >= 1 && page <= pages && page !== this.page;
-        const go = () => {
-          this.page = page;
-          this.draw();
-        };
-        return Phcle.button(words, go, { class: "button", disabled: !is_there });
-      };
-      return html`<nav class="pager" aria-label="Pages">
-        ${leaf(1, "First")}${leaf(this.page - 1, "Previous")}
-        <span>Page ${count(this.page)} of ${count(pages)}</span>
-        ${leaf(this.page + 1, "Next")}${leaf(pages, "Last")}
-      </nav>`;
+    turn_to(page) {
+      this.page = page;
+      this.draw();
     }
 
     // All rows as shown, and where each value comes from.
@@ -164,6 +153,19 @@
       });
     }
   }
+
+  // Buttons that turn to other pages; a single page has none.
+  Phcle.pager = function (page, pages, turn_to) {
+    const leaf = (number, words) => {
+      const is_there = number >= 1 && number <= pages && number !== page;
+      return Phcle.button(words, () => turn_to(number), { class: "button", disabled: !is_there });
+    };
+    return html`<nav class="pager" aria-label="Pages" hidden=${pages < 2}>
+      ${leaf(1, "First")}${leaf(page - 1, "Previous")}
+      <span>Page ${count(page)} of ${count(pages)}</span>
+      ${leaf(page + 1, "Next")}${leaf(pages, "Last")}
+    </nav>`;
+  };
 
   Phcle.label_table = (columns, options) => new LabelTable(columns, options);
 })(window);
