@@ -532,6 +532,11 @@ def test_the_map_keeps_its_room_between_both_panels_and_a_card(atlas):
     wide, high = np.ptp(places, axis=0)
     assert wide > 0.5 * stage["width"]
     assert high > 0.3 * stage["height"]
+    atlas.js(RESET)
+    # What the card says comes later, and takes no more room then.
+    room = atlas.js("() => { Phcle.map.go_to(7); return Phcle.map.room(); }")
+    atlas.page.locator(".map-card .neighbours li").first.wait_for()
+    assert atlas.js("Phcle.map.room()") == room
 
 
 @cases(ON_PHONE)

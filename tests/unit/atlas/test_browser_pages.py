@@ -368,7 +368,7 @@ def test_a_label_is_added_where_its_parent_is_and_saved(open_page):
         again.get_by_role("button", name="Embedding with this label").click()
     assert load(download.value.path()).labels[-1] == "puma"
     again.fill("#new-label", "LION")
-    again.wait_for_selector("#new-twin >> text=A label of this name exists")
+    again.wait_for_selector("#landing .failed >> text=is in the embedding already")
     again.fill("#new-label", "")
     again.wait_for_selector("#landing >> text=Enter its name")
     assert not again.locator(".map-small").is_visible()

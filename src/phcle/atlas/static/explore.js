@@ -52,7 +52,7 @@
 
     build() {
       const changed = (filters) => this.filter(filters).then(() => this.remember());
-      const share = () => this.share_filtered();
+      const share = () => this.share(this.map.shown());
       this.filter_panel = Phcle.filter_panel(this.columns, { changed, share });
       const chosen = (label) => {
         if (root.matchMedia(PHONE).matches) this.open_panel("table", false); // it covers the card
@@ -281,11 +281,6 @@
       else if (ready) this.map.tell(`${count(names.length)} labels, arranged by ${method}.`);
     }
 
-    share_filtered() {
-      const points = this.map.shown();
-      this.share(points);
-    }
-
     // Show some labels on the card, and what they share.
     share(points, of, group) {
       this.share_of = { of, group };
@@ -312,8 +307,6 @@
       const { map } = this;
       const answer = await Phcle.label_answer(label);
       const point = map.point_of(label);
-      const told = point < 0 ? [] : map.data.colourings.filter(({ context }) => !context);
-      const facts = told.map((each) => html`<dt>${each.title}</dt><dd>${Phcle.name(map.said_by(each, point))}</dd>`);
       const path = (answer.taxonomy?.path ?? []).slice(0, -1).map(({ name }) => name);
       const tags = [...answer.observed, ...answer.predicted].filter(({ confidence, value }) => value === 1 || confidence);
       return [
@@ -324,7 +317,6 @@
         !answer.cells.length && tags.length > 0 && [html`<h3>Attributes</h3>`, Phcle.attribute_list(tags.slice(0, N_ON_CARD), "observed")],
         html`<h3>Nearest labels</h3>`,
         this.near(answer, point),
-        html`<details><summary>Groups</summary><dl class="map-said">${facts}</dl></details>`,
         html`<p class="actions"><a class="button" href=${Phcle.label_address(label)}>Open its page</a></p>`,
       ];
     }

@@ -174,7 +174,7 @@
         observed: Boolean(column.known[row]),
         ...column.sure(row),
       }));
-      return { label, name: names[row], row, cells, explains: true, neighbours: null, contexts: [], observed: [], predicted: [] };
+      return { label, name: names[row], row, cells, explains: true, neighbours: null, observed: [], predicted: [] };
     }
   };
 
@@ -217,19 +217,9 @@
     ];
   }
 
-  function contexts_of(rows) {
-    if (!rows.length) return html`<p class="quiet">The file holds vectors without contexts.</p>`;
-    return html`<ul class="contexts">
-      ${rows.map(({ context, kind, known }) => html`<li class=${known ? "has" : "lacks"}>
-        <span class="mark" aria-hidden="true">${known ? "●" : "○"}</span>
-        <bdi>${context}</bdi> <span class="quiet">${known ? "known" : "missing"} · ${kind}</span>
-      </li>`)}
-    </ul>`;
-  }
-
   async function one_label(label) {
     const answer = await Phcle.label_answer(label);
-    const { name, taxonomy, neighbours, explains, contexts } = answer;
+    const { name, taxonomy, neighbours, explains } = answer;
     const own = answer.label;
     const box = html`<input id="another" type="search" placeholder="compare with" aria-label="Compare with another label" />`;
     const compare = Phcle.suggest_labels(box, (other) =>
@@ -252,7 +242,6 @@
           <div>
             ${Phcle.section("Attributes", [Phcle.pictures(answer), attributes(answer)], Phcle.downloads(() => answer.cells, "attributes"))}
             ${taxonomy && Phcle.section("In the taxonomy", relatives(taxonomy))}
-            ${contexts && Phcle.section("Contexts", contexts_of(contexts))}
           </div>
         </div>`,
       ],

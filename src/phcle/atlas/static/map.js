@@ -170,6 +170,7 @@
       this.ink_now = this.ink();
       this.view.colour(this.colours.order, this.colours.rgba, this.colour_of("--page"));
       this.options.recoloured(this);
+      this.regions = this.named_regions();
       this.place_names();
     }
 
@@ -392,7 +393,7 @@
       const pen = Phcle.pen_of(this.overlay);
       const { importance } = this;
       const given = { importance, first, blocked: this.covered() };
-      this.placed = Phcle.place_names(pen, this.view, this.named_regions(), names, given);
+      this.placed = Phcle.place_names(pen, this.view, this.regions, names, given);
       this.view.draw_soon();
     }
 
