@@ -119,7 +119,7 @@ def test_the_address_keeps_colours_groups_and_several_chosen_labels(open_page):
     page.wait_for_url(re.compile("group="))
     again = open_page(page.url.split("#")[1])
     map_is_ready(again)
-    again.wait_for_selector(".map-legend button[aria-pressed=true] >> text=yes")
+    again.wait_for_selector(".map-legend button[aria-pressed=true] >> text=no")
     again.wait_for_selector(".map-card h2 >> text=13 labels")
 
 

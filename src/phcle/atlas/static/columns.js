@@ -165,7 +165,7 @@
 
     // The colouring of the map; see map_colours.js.
     colouring() {
-      const { context, title, known, how } = this;
+      const { context, title, known } = this;
       const made = { title: `${context}: ${title}`, context, column: title, is_known: known };
       if (this.is_number) {
         const sorted = this.numbers.filter((_, i) => known[i] && this.present[i]).sort();
@@ -173,24 +173,8 @@
         const is_log = this.is_log && low > 0;
         return { ...made, values: this.numbers, low, high, is_log };
       }
-      if (this.kind !== "category") {
-        // Known and predicted, "yes" and "no"; "yes" is drawn above the others.
-        const yes = this.values.indexOf("yes");
-        const code = (i) => 2 * Number(this.codes[i] !== yes) + 1 - known[i];
-        return {
-          ...made,
-          groups: ["yes", "probably yes", "no", "probably no", "unknown"],
-          codes: how.map((_, i) => (this.present[i] ? code(i) : 4)),
-          shades: [
-            { colour: 5 },
-            { colour: 5, is_faint: true },
-            { colour: 0 },
-            { colour: 0, is_faint: true },
-            {},
-          ],
-        };
-      }
       const shown = this.by_size(this.present).slice(0, MOST_GROUPS);
+      if (this.kind !== "category") shown.sort(([a], [b]) => a - b); // "no" before "yes"
       const rank = new Map(shown.map(([code], i) => [code, i]));
       return {
         ...made,

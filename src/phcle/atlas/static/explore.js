@@ -195,9 +195,6 @@
 
     scale(map) {
       const { ramp, low, high, is_log, has_faint, missing } = map.legend;
-      const digits = Math.max(0, 2 - Math.floor(Math.log10(high - low || 1)));
-      const rounded = (value) => String(Number(value.toFixed(Math.min(20, digits))));
-      const tick = is_log ? Phcle.number : rounded;
       const middle = is_log ? Math.sqrt(low * high) : (low + high) / 2;
       const notes = is_log ? ["equal steps are equal ratios"] : [];
       if (has_faint) notes.push("faint: predicted");
@@ -205,7 +202,7 @@
       const background = `linear-gradient(to right, ${ramp.join(", ")})`;
       return [
         html`<div class="map-ramp" style=${{ background }}></div>`,
-        html`<div class="map-ends">${[low, middle, high].map((at) => html`<span>${tick(at)}</span>`)}</div>`,
+        html`<div class="map-ends">${[low, middle, high].map((at) => html`<span>${Phcle.number(at)}</span>`)}</div>`,
         ...(notes.length ? [html`<p class="map-hint">${notes.join(" · ")}</p>`] : []),
       ];
     }

@@ -46,7 +46,7 @@
           <thead><tr>
             ${this.title("Label", "name")}
             ${scores && this.title("Match", "match", "number")}
-            ${shown.map((column) => this.title(column.title, [column.context, column.title], number(column), () => this.hide(column)))}
+            ${shown.map((column, at) => this.title(column.title, [column.context, column.title], number(column), () => this.hide(at)))}
           </tr></thead>
           <tbody>${lines}</tbody>
         </table>
@@ -79,10 +79,8 @@
       </th>`;
     }
 
-    hide(column) {
-      this.shown = this.shown.filter(
-        ({ context, title }) => context !== column.context || title !== column.title,
-      );
+    hide(at) {
+      this.shown = this.shown.filter((_, i) => i !== at);
       this.draw();
     }
 
