@@ -376,12 +376,13 @@
       const title = field || context;
       if (kind === "tags") return this.tag_bars(await this.load_tags(context), found.missed);
       const passing = this.under_others(found, context, field);
-      if (!context) return { context, field, title, kind: "bars", bars: await this.own_bars(field, passing), n_more: 0 };
+      const made = { context, field, title, kind: "bars", n_more: 0 };
+      if (!context) return { ...made, bars: await this.own_bars(field, passing) };
       const column = await this.load(context, field);
       const has = found.only_known ? column.known : column.present;
       if (column.is_number) {
         const bars = this.histogram(column.bins(found.only_known), passing);
-        return { context, field, title, kind: "bins", bars, n_more: 0 };
+        return { ...made, kind: "bins", bars };
       }
       const now = new Uint32Array(column.values.length);
       let [n_unknown, n] = [0, 0];
@@ -395,8 +396,7 @@
         return { value, name: value, n: now[code], all };
       });
       if (n_unknown) bars.push({ value: "", name: "unknown", n, all: n_unknown });
-      const n_more = Math.max(0, used.length - MOST_BARS);
-      return { context, field, title, kind: "bars", bars, n_more };
+      return { ...made, bars, n_more: Math.max(0, used.length - MOST_BARS) };
     }
 
     histogram(bins, passing) {

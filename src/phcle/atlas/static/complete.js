@@ -247,8 +247,8 @@
     if (facet.kind === "bins") return facet.bars.length ? Phcle.histogram(facet.bars, title) : "";
     const most = Math.max(...facet.bars.map(({ all }) => all), 1);
     const bars = facet.bars.slice(0, 5).map(({ name, all }) => html`<li>
-      <span class="near-head"><bdi>${name}</bdi><span class="near-value">${count(all)}</span></span>
-      ${Phcle.bar(all / most)}</li>`);
+      ${Phcle.near_head(html`<bdi>${name}</bdi>`, count(all))}${Phcle.bar(all / most)}
+    </li>`);
     return html`<ul class="profile-bars">${bars}</ul>`;
   }
 

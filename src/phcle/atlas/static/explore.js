@@ -331,15 +331,9 @@
       return list;
     }
 
-    card_of_many({ many, colouring, data }) {
+    card_of_many({ many, data }) {
       const { map } = this;
       const labels = many.map((i) => map.named(i));
-      const counts = new Map();
-      for (const i of colouring.groups ? many : []) {
-        const group = colouring.groups[colouring.codes[i]];
-        counts.set(group, (counts.get(group) ?? 0) + 1);
-      }
-      const most = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 3);
       const listed = many.slice(0, MOST_LISTED).map(
         (i) => html`<li>${Phcle.button(Phcle.name(data.names[i]), () => map.go_to(i), { class: "go" })}</li>`,
       );
@@ -351,7 +345,6 @@
       const can_compare = !Phcle.is_report && many.length > 1 && many.length <= MOST_COMPARED;
       return [
         html`<h2>${Phcle.count(many.length, "label")}</h2>`,
-        html`<p class="map-hint">${most.map(([name, n]) => `${name} ${count(n)}`).join(" · ")}</p>`,
         html`<p class="actions">
           ${many.length > 1 && Phcle.button("What do these share?", ask, { class: "button" })}
           ${can_compare && html`<a class="button" href=${Phcle.address("/label", compared)}>Compare them</a>`}

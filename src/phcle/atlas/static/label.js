@@ -138,11 +138,13 @@
     return made;
   };
 
+  // What is told at the left, and a value at the right.
+  Phcle.near_head = (told, value) =>
+    html`<div class="near-head">${told}<span class="near-value">${value}</span></div>`;
+
   Phcle.near_list = (label, neighbours, explains) => html`<ol class="neighbours">
     ${neighbours.map((near) => html`<li>
-      <div class="near-head">
-        ${Phcle.label_link(near)}<span class="near-value">${Phcle.similarity(near)}</span>
-      </div>
+      ${Phcle.near_head(Phcle.label_link(near), Phcle.similarity(near))}
       ${near.similarity !== undefined && Phcle.bar(near.similarity)}${explains && Phcle.reason(label, near)}
     </li>`)}
   </ol>`;
@@ -292,8 +294,7 @@
     const reasons = pairs.map(([a, b, i, j]) => {
       const near = { similarity: answer.similarities[i][j], percentile: answer.percentiles[i][j] };
       return html`<li>
-        <div class="near-head"><span><bdi>${a.name}</bdi> – <bdi>${b.name}</bdi></span>
-          <span class="near-value">${Phcle.similarity(near)}</span></div>
+        ${Phcle.near_head(html`<span><bdi>${a.name}</bdi> – <bdi>${b.name}</bdi></span>`, Phcle.similarity(near))}
         ${Phcle.why(a.label, b.label, `${a.name} and ${b.name}`)}
       </li>`;
     });

@@ -408,12 +408,8 @@
 
     draw(frame) {
       const { width, height, sharp } = frame;
-      const { overlay } = this;
-      const [wide, high] = [Math.round(width * sharp), Math.round(height * sharp)];
-      if (overlay.width !== wide || overlay.height !== high) {
-        Object.assign(overlay, { width: wide, height: high });
-      }
-      const pen = Phcle.pen_of(overlay);
+      Phcle.fit_canvas(this.overlay, frame);
+      const pen = Phcle.pen_of(this.overlay);
       pen.setTransform(sharp, 0, 0, sharp, 0, 0);
       pen.clearRect(0, 0, width, height);
       const is_short = this.is_short_of_time();

@@ -4,27 +4,17 @@
   const { html } = Phcle;
   const MOST = 12;
 
-  // Rows of names that begin with a text, then of those with a word that does, then the rest.
-  function rows_with({ names, labels }, typed) {
-    const words = typed.trim().toLowerCase();
-    const found = [[], [], []];
-    for (let i = 0; i < names.length && found[0].length < MOST; i++) {
-      const name = names[i].toLowerCase();
-      const at = name.indexOf(words);
-      if (at === 0 || labels[i].toLowerCase() === words) found[0].push(i);
-      else if (at > 0) found[name[at - 1] === " " ? 1 : 2].push(i);
-    }
-    found[0].sort((a, b) => names[a].length - names[b].length);
-    return found.flat().slice(0, MOST);
-  }
-
   // Suggestions of the server; in a report, names of the map.
   async function find(typed) {
     if (!typed.trim()) return { labels: [], nodes: [] };
     if (!Phcle.is_report) return Phcle.get("/api/search", { q: typed, limit: MOST });
-    const { map } = await Phcle.columns();
-    const row = (i) => ({ label: map.labels[i], name: map.names[i] });
-    return { labels: rows_with(map, typed).map(row), nodes: [] };
+    const { names, labels } = (await Phcle.columns()).map;
+    const text = typed.trim().toLowerCase();
+    const at = (i) => names[i].toLowerCase().indexOf(text);
+    const rows = [...names.keys()].filter((i) => at(i) >= 0 || labels[i].toLowerCase() === text);
+    rows.sort((a, b) => at(a) - at(b) || names[a].length - names[b].length);
+    const found = rows.slice(0, MOST).map((i) => ({ label: labels[i], name: names[i] }));
+    return { labels: found, nodes: [] };
   }
 
   const shown = (name, note) => [Phcle.name(name), html`<span class="map-count">${note}</span>`];
