@@ -1,10 +1,9 @@
 // Columns of all labels, known and predicted, and what is computed from them: filters, counts
 // of bars and histograms, the order of the table, colours, and how well labels match.
 //
-//   const columns = Phcle.open_columns({listed, map, n, get})
+//   const columns = await Phcle.columns()
 //
-// `listed` is the answer of /api/columns, `map` that of /api/map, n the number of labels, and
-// get(path, asked) gives an answer. Rows count all labels. A filter is a list:
+// Rows count all labels. A filter is a list:
 //   [context, field, "in", [value, …]]           "" is the value of what is unknown
 //   [context, field, "range", low, high]         an end that is null is open
 //   [context, field, "like", value, is_wanted]   leaves no label out; it says what matches
@@ -187,8 +186,8 @@
   // -- All columns
 
   class Columns {
-    constructor({ listed, map, n, get }) {
-      Object.assign(this, { map, n, get });
+    constructor(listed, map, n) {
+      Object.assign(this, { map, n });
       this.fields = listed.columns;
       this.tag_sets = listed.tags;
       this.contexts = listed.known.map(({ context }) => context);
@@ -220,7 +219,7 @@
 
     async fetched(context, title) {
       try {
-        return new Column(await this.get("/api/column", { context, column: title }));
+        return new Column(await Phcle.get("/api/column", { context, column: title }));
       } catch (error) {
         const own = this.tag_sets.find((each) => each.context === context);
         if (!error.is_left_out || !own) throw error;
@@ -240,7 +239,7 @@
 
     load_tags(context) {
       if (!this.tags.has(context)) {
-        const made = this.get("/api/tags", { context }).then((data) => {
+        const made = Phcle.get("/api/tags", { context }).then((data) => {
           const own = { ...data, own: lists(data.counts, data.at) };
           if (!data.guess_at) return own;
           const guesses = lists(data.guess_counts, data.guess_at);
@@ -278,12 +277,12 @@
         if (context || kind === "like") {
           const column = await this.load(context, field);
           if (kind === "like" && !column.chances.has(value)) {
-            const found = await this.get("/api/column", { context, column: field, value });
+            const found = await Phcle.get("/api/column", { context, column: field, value });
             column.chances.set(value, unpacked(found.chance));
           }
         } else if (field === "branch") await this.load_hierarchy();
         else if (field === "text" && this.map.rows && !this.rows_with.has(value)) {
-          const { rows } = await this.get("/api/names", { text: value });
+          const { rows } = await Phcle.get("/api/names", { text: value });
           this.rows_with.set(value, unpacked(rows));
         }
       };
@@ -291,7 +290,7 @@
     }
 
     async load_hierarchy() {
-      this.hierarchy ??= await this.get("/api/hierarchy").then((data) => ({
+      this.hierarchy ??= await Phcle.get("/api/hierarchy").then((data) => ({
         ...data,
         own: unpacked(data.own),
         parents: lists(data.counts, data.at),
@@ -472,7 +471,7 @@
       if (!on_map) return Array.from(rows, (row) => ({ label: labels[row], name: names[row] }));
       const found = [];
       for (let at = 0; at < rows.length; at += MOST_ASKED) {
-        const answer = await this.get("/api/names", { row: Array.from(rows.slice(at, at + MOST_ASKED)) });
+        const answer = await Phcle.get("/api/names", { row: Array.from(rows.slice(at, at + MOST_ASKED)) });
         answer.labels.forEach((label, i) => found.push({ label, name: answer.names[i] }));
       }
       return found;
@@ -488,7 +487,15 @@
     }
   }
 
-  Phcle.Column = Column;
-  Phcle.lists = lists;
-  Phcle.open_columns = (given) => new Columns(given);
+  let opened = null;
+  // The columns of all labels, opened once.
+  Phcle.columns = function () {
+    opened ??= (async () => {
+      const asked = ["/api/info", "/api/map", "/api/columns"].map((path) => Phcle.once(path));
+      const [info, map, listed] = await Promise.all(asked);
+      return new Columns(listed, Phcle.unpacked_map(map), info.labels);
+    })();
+    opened.catch(() => (opened = null));
+    return opened;
+  };
 })(window);

@@ -27,19 +27,6 @@
     return Phcle.button(drawing, onclick, { "aria-label": name, title: name, ...attributes });
   };
 
-  let opened = null;
-  // The columns of all labels, opened once.
-  Phcle.columns = function () {
-    opened ??= (async () => {
-      const asked = ["/api/info", "/api/map", "/api/columns"].map((path) => Phcle.once(path));
-      const [info, map, listed] = await Promise.all(asked);
-      const get = Phcle.get;
-      return Phcle.open_columns({ listed, map: Phcle.unpacked_map(map), n: info.labels, get });
-    })();
-    opened.catch(() => (opened = null));
-    return opened;
-  };
-
   class Explore {
     constructor(host, info, columns) {
       Object.assign(this, { host, info, columns, filters: [], found: columns.passing([]) });
