@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from dataclasses import replace
 from hashlib import sha256
 
 import pytest
+from watched_pages import until, watched
 
 from phcle import PHCLE, load, read_contexts
 from phcle.atlas import Opened, Workspace, write_report
 
-PNG = b"\x89PNG\r\n\x1a\n"
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAA"
+    "ggCBd81ytgAAAABJRU5ErkJggg=="
+)
+"""One grey pixel."""
 
 
 @pytest.fixture(scope="module")
@@ -96,3 +102,15 @@ def test_a_report_shows_pictures_below_its_own_folder(
     (shown,) = pictures(folder / "report.html")
     assert shown["src"] == "photos/3.png"
     assert pictures(tmp_path / "report.html") == []
+
+
+def test_the_page_of_a_label_shows_its_picture_and_link(opened, serving, browser):
+    with serving(Workspace(opened)) as address, watched(browser, address) as new_page:
+        page = new_page()
+        page.goto(f"{address}#/label?label=thing 3")
+        picture = page.locator("img.picture")
+        assert picture.get_attribute("alt") == "thing 3: photo"
+        until(page, lambda: picture.evaluate("x => x.naturalWidth") == 1)
+        link = page.get_by_role("link", name="https://example.org/3")
+        assert link.get_attribute("href") == "https://example.org/3"
+        assert link.get_attribute("rel") == "noopener noreferrer"

@@ -2,58 +2,40 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
-from importlib.resources import files
-from pathlib import Path
-
 import numpy as np
 import pytest
+from watched_pages import watched
 
 from phcle import LabelEmbedding
 
-FOLDER = Path(__file__).parent
 N_BINS = 24
-WANTED = {"number": "high", "truth": "yes", "category": "small"}
 LOWER, UPPER, CERTAIN = 1.0, 3.0, 0.98
 
-
-def key(path, *values):
-    text = json.dumps(list(values), separators=(",", ":"), ensure_ascii=False)
-    return f"{path} {text}"
+COMPUTE = """async (asked) => {
+  const columns = await Phcle.columns();
+  for (const { context, title } of columns.fields) await columns.load(context, title);
+  const found = [];
+  for (const { filters, facets = [], sort = "", is_turned = false } of asked) {
+    await columns.prepare(filters);
+    const passing = columns.passing(filters);
+    found.push({
+      rows: Array.from(columns.rows(passing, sort, is_turned)),
+      scores: Array.from(columns.scores(filters) ?? []),
+      facets: await Promise.all(facets.map((facet) => columns.facet(facet, passing))),
+    });
+  }
+  return found;
+}"""
 
 
 @pytest.fixture
-def computed(patchy_client, tmp_path):
-    """A function that runs the page's script on questions, outside a browser."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not installed")
-
-    def ask(path, **given):
-        return patchy_client.get(f"/api/{path}", params=given).json()
-
-    listed = ask("columns")
-    answers = {"map": ask("map"), "listed": listed, "n": ask("info")["labels"]}
-    answers["map"]["labels"] = answers["map"]["labels"] or answers["map"]["names"]
-    answers[key("/api/hierarchy")] = ask("hierarchy")
-    for each in listed["columns"]:
-        given = {"context": each["context"], "column": each["title"]}
-        answers[key("/api/column", *given.values())] = ask("column", **given)
-        given["value"] = WANTED[each["kind"]]
-        answers[key("/api/column", *given.values())] = ask("column", **given)
-
-    def run(asked):
-        given = tmp_path / "asked.json"
-        given.write_text(json.dumps({"answers": answers, "asked": asked}))
-        static = files("phcle.atlas").joinpath("static")
-        command = [node, FOLDER / "columns_in_node.js", static, given]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    return run
+def computed(browser, patchy_address):
+    """A function that puts questions to the columns of the page."""
+    with watched(browser, patchy_address) as new_page:
+        page = new_page()
+        page.goto(patchy_address)
+        page.wait_for_selector("#map[data-ready=yes]")
+        yield lambda asked: page.evaluate(COMPUTE, asked)
 
 
 def looks(embedding: LabelEmbedding, title):

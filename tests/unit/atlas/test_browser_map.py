@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from watched_pages import SLOW_MS, until, watched
+from watched_pages import until, watched
 
 WIDE = {"viewport": {"width": 1400, "height": 900}}
 PHONE = {
@@ -312,7 +312,7 @@ def test_names_hide_few_points_and_none_is_of_a_hidden_group(atlas):
     assert len(atlas.js(regions)) == 6
 
 
-def test_colours_tell_numbers_categories_what_is_known_and_how_sure(atlas):
+def test_colours_tell_numbers_categories_and_what_is_known(atlas):
     page = atlas.page
     page.fill("#map-attribute", "mass")
     page.wait_for_selector("#map-attribute-found li:has-text('mass')")
@@ -322,13 +322,6 @@ def test_colours_tell_numbers_categories_what_is_known_and_how_sure(atlas):
     assert low < middle < high
     assert len(set(atlas.js("Array.from(Phcle.map.colours.rgba)"))) > 20
     assert "faint: predicted" in page.inner_text(".map-legend")
-    modes = page.get_by_label("What of the attribute")
-    modes.select_option("known or predicted")
-    known, predicted = page.locator(".map-legend .map-count").all_inner_texts()
-    assert int(known) + int(predicted) == 120
-    modes.select_option("confidence")
-    assert page.inner_text(".map-ends").split() == ["0", "0.5", "1"]
-    atlas.until("location.hash.includes('mode=confidence')")
     page.fill("#map-attribute", "size")
     page.wait_for_selector("#map-attribute-found li:has-text('size')")
     page.press("#map-attribute", "Enter")
@@ -391,12 +384,14 @@ def test_points_have_the_colours_of_the_legend(atlas):
 
 def test_labels_that_have_it_are_drawn_above_the_rest(atlas):
     atlas.js("void Phcle.explore.colour_by('looks', 'wild')")
-    atlas.until("Phcle.map.base.column === 'wild'")
-    assert "yes" in atlas.page.locator(".map-legend button").first.inner_text()
+    atlas.until("Phcle.map.colouring.column === 'wild'")
+    names = atlas.page.locator(".map-legend button .name").all_inner_texts()
+    assert names[:2] == ["no", "yes"]
     # The same place for a label that has it and for one that follows and has it not.
-    codes = atlas.js("Array.from(Phcle.map.base.codes)")
-    has_it = codes.index(0)
-    has_not = next(i for i in range(has_it, 120) if codes[i] > 1)
+    codes = atlas.js("Array.from(Phcle.map.colouring.codes)")
+    known = atlas.js("Array.from(Phcle.map.colouring.is_known)")
+    has_it = next(i for i in range(120) if codes[i] == 1 and known[i])
+    has_not = next(i for i in range(has_it, 120) if codes[i] == 0)
     place = atlas.js("i => [Phcle.map.data.x[i], Phcle.map.data.y[i]]", has_it)
     before = atlas.js(MOVE, [has_not, *place])
     atlas.js(NEAR.replace("70", str(has_it)))
@@ -528,44 +523,43 @@ def test_the_table_stands_beside_the_map_and_follows_its_filters(atlas):
     assert table.is_hidden()
 
 
+def test_the_map_keeps_its_room_between_both_panels_and_a_card(atlas):
+    atlas.tool("Filters")
+    atlas.tool("Table")
+    atlas.tool("List what is in view")
+    atlas.settle()
+    assert atlas.js("Phcle.map.view.is_home")
+    places = atlas.js("Phcle.map.data.names.map((_, i) => Phcle.map.view.place(i))")
+    stage = atlas.stage()
+    wide, high = np.ptp(places, axis=0)
+    assert wide > 0.5 * stage["width"]
+    assert high > 0.3 * stage["height"]
+    atlas.js(RESET)
+    # What the card says comes later, and takes no more room then.
+    room = atlas.js("() => { Phcle.map.go_to(7); return Phcle.map.room(); }")
+    atlas.page.locator(".map-card .neighbours li").first.wait_for()
+    assert atlas.js("Phcle.map.room()") == room
+
+
 @cases(ON_PHONE)
-def test_a_phone_has_a_sheet_that_is_dragged_and_closed(atlas):
+def test_a_phone_has_sheets_that_are_half_or_nearly_whole(atlas):
     side = atlas.page.locator(".map-card, .panel-filters").filter(visible=True)
-    handle = side.locator(".handle")
+    whole = atlas.page.locator("#map").bounding_box()["height"]
+
+    def share():
+        return side.bounding_box()["height"] / whole
+
     atlas.js("Phcle.map.choose(7)")
-    whole = atlas.page.locator("#map").bounding_box()
-
-    def becomes(share):
-        """Wait: a tap becomes a click only after the fingers are gone."""
-        side.wait_for()
-        for _ in range(SLOW_MS // 25):
-            part = side.bounding_box()["height"] / whole["height"]
-            if abs(part - share) < 0.02:
-                return
-            atlas.page.wait_for_timeout(25)
-        raise AssertionError(f"the sheet is {part:.2f} of the map, not {share}")
-
-    def drag_to(share):
-        box = handle.bounding_box()
-        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        atlas.drag((x, y), (x, whole["y"] + (1 - share) * whole["height"]))
-
-    becomes(0.45)
-    drag_to(0.8)
-    becomes(0.92)
-    drag_to(0.5)
-    becomes(0.45)
-    handle.click()
-    becomes(0.92)
-    handle.click()
-    becomes(0.45)
-    drag_to(0.1)
+    side.wait_for()
+    for expected in (0.45, 0.92, 0.45):
+        assert share() == pytest.approx(expected, abs=0.02)
+        side.locator(".handle").click()
+    side.get_by_role("button", name="Close", exact=True).click()
     side.wait_for(state="hidden")
     assert atlas.js("Phcle.map.chosen") is None
     atlas.tool("Filters")
-    becomes(0.45)
-    drag_to(0.1)
-    side.wait_for(state="hidden")
+    side.wait_for()
+    assert share() == pytest.approx(0.45, abs=0.02)
 
 
 def test_the_view_is_saved_as_a_sharp_picture(atlas):

@@ -29,7 +29,6 @@
       };
       const attribute = html`<input id="new-attribute" type="search" />`;
       this.chips = { parents: html`<ul class="chips" id="parents"></ul>`, values: html`<ul class="chips" id="values"></ul>` };
-      this.twin = html`<p class="warning" id="new-twin" role="status" hidden></p>`;
       this.landing = html`<section class="card" id="landing" aria-live="polite" aria-label="Where it lands"></section>`;
       this.small = html`<div class="map-small" hidden></div>`;
       const { hierarchy, attributes } = this.info;
@@ -50,8 +49,7 @@
         <div>
           <form class="card" id="new" aria-label="The new label" onsubmit=${submit}>
             <label for="new-label">Id or name</label>
-            <input id="new-label" required maxlength="200" placeholder="moka pot" aria-describedby="new-twin" value=${this.name} oninput=${typed} />
-            ${this.twin}
+            <input id="new-label" required maxlength="200" placeholder="moka pot" value=${this.name} oninput=${typed} />
             ${hierarchy && html`<label for="new-parent">Parents <span class="quiet">in ${hierarchy}</span></label>
               ${this.chips.parents}${Phcle.suggest_nodes(parent, add_parent)}`}
             ${has_values && html`<label for="new-attribute">Attributes</label>
@@ -149,7 +147,6 @@
 
     async ask() {
       const asked = (this.asked = {});
-      this.warn().catch(() => {});
       if (!this.has_something()) {
         this.forget(html`<p class="quiet">Enter its name and what you know about it. Its nearest labels and predicted attributes appear here.</p>`);
         return;
@@ -164,18 +161,6 @@
         if (asked === this.asked) this.forget(Phcle.failure(error));
       }
       if (asked === this.asked) this.landing.removeAttribute("aria-busy");
-    }
-
-    // Say it if labels with this id or name exist.
-    async warn() {
-      const typed = this.name.trim();
-      const found = typed ? (await Phcle.get("/api/search", { q: typed, limit: 5 })).labels : [];
-      if (typed !== this.name.trim()) return; // it has changed since
-      const is_same = (text) => text.toLowerCase() === typed.toLowerCase();
-      const same = found.filter(({ label, name }) => is_same(label) || is_same(name));
-      const links = same.map((each, i) => [i ? ", " : " ", Phcle.label_link(each)]);
-      this.twin.replaceChildren(...(same.length ? ["A label of this name exists:", ...links.flat()] : []));
-      this.twin.hidden = !same.length;
     }
 
     async show({ label, name, neighbours, why, predicted, notes }) {

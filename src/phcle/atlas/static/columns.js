@@ -1,10 +1,9 @@
 // Columns of all labels, known and predicted, and what is computed from them: filters, counts
 // of bars and histograms, the order of the table, colours, and how well labels match.
 //
-//   const columns = Phcle.open_columns({listed, map, n, get})
+//   const columns = await Phcle.columns()
 //
-// `listed` is the answer of /api/columns, `map` that of /api/map, n the number of labels, and
-// get(path, asked) gives an answer. Rows count all labels. A filter is a list:
+// Rows count all labels. A filter is a list:
 //   [context, field, "in", [value, …]]           "" is the value of what is unknown
 //   [context, field, "range", low, high]         an end that is null is open
 //   [context, field, "like", value, is_wanted]   leaves no label out; it says what matches
@@ -20,8 +19,6 @@
   const MOST_BARS = 20;
   const MOST_GROUPS = 20;
   const CERTAIN = 0.98; // tables have errors: one probability of 0 would decide alone
-  const HALF = 1 << 16;
-  const MOST_BOTH = 4; // names of what two labels share
   const MOST_ASKED = 500; // names that one request gives
 
   // A part of sorted numbers lies below the result, which is between two of them.
@@ -32,31 +29,11 @@
     return sorted[low] + (next - sorted[low]) * (at - low);
   }
 
-  // Rows in the order of their keys, which are whole numbers; equal ones keep their order.
-  function ordered(keys) {
-    let rows = new Uint32Array(keys.length);
-    for (let i = 0; i < rows.length; i++) rows[i] = i;
-    for (const shift of [0, 16]) {
-      const starts = new Uint32Array(HALF + 1);
-      const digit = (row) => (keys[row] >>> shift) & (HALF - 1);
-      for (const row of rows) starts[digit(row) + 1] += 1;
-      for (let k = 0; k < HALF; k++) starts[k + 1] += starts[k];
-      const next = new Uint32Array(rows.length);
-      for (const row of rows) next[starts[digit(row)]++] = row;
-      rows = next;
-    }
-    return rows;
-  }
-
-  // Whole numbers in the order of some numbers; NaN is the largest, also if they are turned.
-  function keys_of(numbers, is_turned) {
-    const signed = Float32Array.from(numbers, (x) => (is_turned ? -x : x) + 0);
-    const keys = new Uint32Array(signed.buffer);
-    for (let i = 0; i < keys.length; i++) {
-      if (Number.isNaN(signed[i])) keys[i] = 0xffffffff;
-      else keys[i] ^= keys[i] >>> 31 ? 0xffffffff : 0x80000000;
-    }
-    return keys;
+  // Rows in the order of their numbers; NaN is the last, and equal ones keep their order.
+  function ordered(numbers, is_turned = false) {
+    const sign = is_turned ? -1 : 1;
+    const known = numbers.map((x) => (Number.isNaN(x) ? Infinity : sign * x));
+    return Uint32Array.from(numbers.keys()).sort((a, b) => known[a] - known[b] || 0);
   }
 
   // Lists of whole numbers, one for each row.
@@ -159,14 +136,14 @@
         const ranks = this.values.map((value) => sorted.indexOf(value));
         numbers = Float32Array.from(this.codes, (code) => ranks[code] ?? NaN);
       }
-      return (this[key] = ordered(keys_of(numbers, is_turned)));
+      return (this[key] = ordered(numbers, is_turned));
     }
 
     // Rows that are predicted, the surest first: by probability, or by a narrow interval.
     gaps() {
       const by_how = (how) => (how === UNSAID ? NaN : -how);
       const unsure = this.is_number ? this.widths() : Float32Array.from(this.how, by_how);
-      return ordered(keys_of(unsure)).filter((row) => this.present[row] && !this.known[row]);
+      return ordered(unsure).filter((row) => this.present[row] && !this.known[row]);
     }
 
     scaled(numbers) {
@@ -185,47 +162,18 @@
       return Array.from(counts, (n, code) => [code, n]).sort((a, b) => b[1] - a[1]);
     }
 
-    // How sure each number is, from 0 to 255: an interval as wide as that of most known
-    // numbers says nothing.
-    sure_numbers() {
-      const known = this.scaled(this.numbers.filter((_, i) => this.known[i])).sort();
-      const spread = known.length ? quantile(known, 0.9) - quantile(known, 0.1) : 0;
-      return Uint8Array.from(this.widths(), (width, i) => {
-        if (this.known[i]) return 255;
-        const share = spread > 0 ? 1 - width / spread : 0;
-        return 255 * Math.min(1, Math.max(0, share || 0));
-      });
-    }
-
     // The colouring of the map; see map_colours.js.
     colouring() {
-      const { context, title, known, how } = this;
+      const { context, title, known } = this;
       const made = { title: `${context}: ${title}`, context, column: title, is_known: known };
       if (this.is_number) {
         const sorted = this.numbers.filter((_, i) => known[i] && this.present[i]).sort();
         const [low, high] = sorted.length ? ENDS.map((part) => quantile(sorted, part)) : [0, 1];
         const is_log = this.is_log && low > 0;
-        return { ...made, values: this.numbers, confidence: this.sure_numbers(), low, high, is_log };
-      }
-      made.confidence = how.map((part) => (part === UNSAID ? 0 : Math.min(255, 2.55 * part)));
-      if (this.kind !== "category") {
-        // Known and predicted, "yes" and "no"; "yes" is drawn above the others.
-        const yes = this.values.indexOf("yes");
-        const code = (i) => 2 * Number(this.codes[i] !== yes) + 1 - known[i];
-        return {
-          ...made,
-          groups: ["yes", "probably yes", "no", "probably no", "unknown"],
-          codes: how.map((_, i) => (this.present[i] ? code(i) : 4)),
-          shades: [
-            { colour: 5 },
-            { colour: 5, is_faint: true },
-            { colour: 0 },
-            { colour: 0, is_faint: true },
-            {},
-          ],
-        };
+        return { ...made, values: this.numbers, low, high, is_log };
       }
       const shown = this.by_size(this.present).slice(0, MOST_GROUPS);
+      if (this.kind !== "category") shown.sort(([a], [b]) => a - b); // "no" before "yes"
       const rank = new Map(shown.map(([code], i) => [code, i]));
       return {
         ...made,
@@ -238,8 +186,8 @@
   // -- All columns
 
   class Columns {
-    constructor({ listed, map, n, get }) {
-      Object.assign(this, { map, n, get });
+    constructor(listed, map, n) {
+      Object.assign(this, { map, n });
       this.fields = listed.columns;
       this.tag_sets = listed.tags;
       this.contexts = listed.known.map(({ context }) => context);
@@ -271,7 +219,7 @@
 
     async fetched(context, title) {
       try {
-        return new Column(await this.get("/api/column", { context, column: title }));
+        return new Column(await Phcle.get("/api/column", { context, column: title }));
       } catch (error) {
         const own = this.tag_sets.find((each) => each.context === context);
         if (!error.is_left_out || !own) throw error;
@@ -279,9 +227,19 @@
       }
     }
 
+    // A column of numbers that points of the map have, such as how far each one moved.
+    add_numbers(title, of_points) {
+      const numbers = new Float32Array(this.n).fill(NaN);
+      of_points.forEach((x, i) => (numbers[this.map.rows?.[i] ?? i] = x));
+      const how = new Uint8Array(this.n).fill(KNOWN);
+      const column = new Column({ context: "", title, kind: "number", numbers, how });
+      this.made.set(JSON.stringify(["", title]), column);
+      return column;
+    }
+
     load_tags(context) {
       if (!this.tags.has(context)) {
-        const made = this.get("/api/tags", { context }).then((data) => {
+        const made = Phcle.get("/api/tags", { context }).then((data) => {
           const own = { ...data, own: lists(data.counts, data.at) };
           if (!data.guess_at) return own;
           const guesses = lists(data.guess_counts, data.guess_at);
@@ -319,12 +277,12 @@
         if (context || kind === "like") {
           const column = await this.load(context, field);
           if (kind === "like" && !column.chances.has(value)) {
-            const found = await this.get("/api/column", { context, column: field, value });
+            const found = await Phcle.get("/api/column", { context, column: field, value });
             column.chances.set(value, unpacked(found.chance));
           }
         } else if (field === "branch") await this.load_hierarchy();
         else if (field === "text" && this.map.rows && !this.rows_with.has(value)) {
-          const { rows } = await this.get("/api/names", { text: value });
+          const { rows } = await Phcle.get("/api/names", { text: value });
           this.rows_with.set(value, unpacked(rows));
         }
       };
@@ -332,7 +290,7 @@
     }
 
     async load_hierarchy() {
-      this.hierarchy ??= await this.get("/api/hierarchy").then((data) => ({
+      this.hierarchy ??= await Phcle.get("/api/hierarchy").then((data) => ({
         ...data,
         own: unpacked(data.own),
         parents: lists(data.counts, data.at),
@@ -356,42 +314,6 @@
       );
       nodes.forEach((_, i) => own[i] && is_below(i) && (passes[own[i] - 1] = 1));
       return passes;
-    }
-
-    // Names of what two labels have in common, what few labels have first.
-    async both(a, b) {
-      const found = []; // [name, how many labels have it]
-      for (const { context } of this.tag_sets) {
-        const { columns, own } = await this.load_tags(context);
-        const mine = new Set(own.of(a));
-        for (const tag of own.of(b)) {
-          if (mine.has(tag)) found.push([columns[tag], this.tag_sizes(own, columns.length)[tag]]);
-        }
-      }
-      for (const { context, title, kind } of this.fields.filter((each) => each.kind !== "number")) {
-        const column = await this.load(context, title);
-        const value = column.value(a);
-        const is_shared = column.known[a] && column.known[b] && value === column.value(b);
-        if (!is_shared || (kind === "truth" && value === "no")) continue;
-        const size = column.by_size(column.present).find(([code]) => column.values[code] === value)[1];
-        found.push([kind === "truth" ? title : `${title}: ${value}`, size]);
-      }
-      if (this.branches) {
-        await this.load_hierarchy();
-        const above = this.above(b);
-        const is_told = (node) => above.has(node) && this.hierarchy.above.of(node).length > 0;
-        const shared = [...this.above(a)].find(is_told); // a root says nothing
-        if (shared !== undefined) found.push([this.hierarchy.columns[shared], 0]);
-      }
-      const names = found.filter(([, n]) => n <= this.n / 2).sort((one, other) => one[1] - other[1]);
-      return [...new Set(names.map(([name]) => name))].slice(0, MOST_BOTH);
-    }
-
-    // Nodes above a label, the nearest first.
-    above(row) {
-      const found = new Set(this.hierarchy.parents.of(row));
-      for (const node of found) for (const next of this.hierarchy.above.of(node)) found.add(next);
-      return found;
     }
 
     tag_sizes(own, n) {
@@ -453,12 +375,13 @@
       const title = field || context;
       if (kind === "tags") return this.tag_bars(await this.load_tags(context), found.missed);
       const passing = this.under_others(found, context, field);
-      if (!context) return { context, field, title, kind: "bars", bars: await this.own_bars(field, passing), n_more: 0 };
+      const made = { context, field, title, kind: "bars", n_more: 0 };
+      if (!context) return { ...made, bars: await this.own_bars(field, passing) };
       const column = await this.load(context, field);
       const has = found.only_known ? column.known : column.present;
       if (column.is_number) {
         const bars = this.histogram(column.bins(found.only_known), passing);
-        return { context, field, title, kind: "bins", bars, n_more: 0 };
+        return { ...made, kind: "bins", bars };
       }
       const now = new Uint32Array(column.values.length);
       let [n_unknown, n] = [0, 0];
@@ -472,8 +395,7 @@
         return { value, name: value, n: now[code], all };
       });
       if (n_unknown) bars.push({ value: "", name: "unknown", n, all: n_unknown });
-      const n_more = Math.max(0, used.length - MOST_BARS);
-      return { context, field, title, kind: "bars", bars, n_more };
+      return { ...made, bars, n_more: Math.max(0, used.length - MOST_BARS) };
     }
 
     histogram(bins, passing) {
@@ -532,7 +454,7 @@
     rows({ missed, n, filters }, sort, is_turned) {
       let order = null;
       if (sort === "name") order = this.by_name(is_turned);
-      else if (sort === "match") order = ordered(keys_of(this.scores(filters), !is_turned));
+      else if (sort === "match") order = ordered(this.scores(filters), !is_turned);
       else if (sort) order = this.column(...sort).order(is_turned);
       const found = new Uint32Array(n);
       let at = 0;
@@ -549,7 +471,7 @@
       if (!on_map) return Array.from(rows, (row) => ({ label: labels[row], name: names[row] }));
       const found = [];
       for (let at = 0; at < rows.length; at += MOST_ASKED) {
-        const answer = await this.get("/api/names", { row: Array.from(rows.slice(at, at + MOST_ASKED)) });
+        const answer = await Phcle.get("/api/names", { row: Array.from(rows.slice(at, at + MOST_ASKED)) });
         answer.labels.forEach((label, i) => found.push({ label, name: answer.names[i] }));
       }
       return found;
@@ -565,7 +487,15 @@
     }
   }
 
-  Phcle.Column = Column;
-  Phcle.lists = lists;
-  Phcle.open_columns = (given) => new Columns(given);
+  let opened = null;
+  // The columns of all labels, opened once.
+  Phcle.columns = function () {
+    opened ??= (async () => {
+      const asked = ["/api/info", "/api/map", "/api/columns"].map((path) => Phcle.once(path));
+      const [info, map, listed] = await Promise.all(asked);
+      return new Columns(listed, Phcle.unpacked_map(map), info.labels);
+    })();
+    opened.catch(() => (opened = null));
+    return opened;
+  };
 })(window);

@@ -1,10 +1,9 @@
 // An input with a list of suggestions, usable with the keyboard.
 //
-//   Phcle.combobox(id, {input, find, show, take, placeholder, none, name, note}) -> the list
+//   Phcle.combobox(id, {input, find, show, take, placeholder, none, name}) -> the list
 //
 // find(typed) returns items or a promise of them; show(item) returns an item's content;
 // take(item, input) is called with the chosen item.
-// note(items) returns a text to stand above them, or "".
 // Text is inserted as text, never as HTML.
 (function (root) {
   "use strict";
@@ -76,8 +75,6 @@
       if (typed.trim() && !found.length) {
         list.append(Phcle.element("li", none, options.none || "no such label"));
       }
-      const note = found.length && options.note ? options.note(found) : "";
-      if (note) list.prepend(Phcle.element("li", none, note));
       list.hidden = !list.children.length;
       box.setAttribute("aria-expanded", String(!list.hidden));
       highlight();

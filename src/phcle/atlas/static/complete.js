@@ -190,10 +190,7 @@
     const own = { context, column: title };
     const order = is_turned ? { order: "least" } : {};
     const turned = Phcle.address("/complete", is_turned ? own : { ...own, order: "least" });
-    const leaf = (number, words) => {
-      const go = () => Phcle.open("/complete", { ...own, ...order, page: number });
-      return Phcle.button(words, go, { class: "button", disabled: number < 1 || number > pages });
-    };
+    const turn_to = (number) => Phcle.open("/complete", { ...own, ...order, page: number });
     return Phcle.section(
       `${Phcle.count(rows.length, "gap")} of ${title}`,
       [
@@ -201,10 +198,7 @@
           ${` ${skill.words}: ${skill.measure} ${skill.score?.toFixed(2)}`}.</p>`,
         column.is_number && html`<p class="quiet">An interval holds the truth in 80 of 100 cases.</p>`,
         list_of(items),
-        pages > 1 && html`<nav class="pager" aria-label="Pages">
-          ${leaf(page - 1, "Previous")}<span>Page ${count(page)} of ${count(pages)}</span>
-          ${leaf(page + 1, "Next")}
-        </nav>`,
+        Phcle.pager(page, pages, turn_to),
       ],
       html`<a href=${turned}>${is_turned ? "Surest first" : "Least sure first"}</a>`,
     );
@@ -253,8 +247,8 @@
     if (facet.kind === "bins") return facet.bars.length ? Phcle.histogram(facet.bars, title) : "";
     const most = Math.max(...facet.bars.map(({ all }) => all), 1);
     const bars = facet.bars.slice(0, 5).map(({ name, all }) => html`<li>
-      <span class="near-head"><bdi>${name}</bdi><span class="near-value">${count(all)}</span></span>
-      ${Phcle.bar(all / most)}</li>`);
+      ${Phcle.near_head(html`<bdi>${name}</bdi>`, count(all))}${Phcle.bar(all / most)}
+    </li>`);
     return html`<ul class="profile-bars">${bars}</ul>`;
   }
 

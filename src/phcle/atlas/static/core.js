@@ -70,7 +70,6 @@
     try {
       made = await promise;
     } catch (error) {
-      if (error.name === "AbortError") return;
       made = Phcle.failure(error);
     }
     place.removeAttribute("aria-busy");
@@ -125,11 +124,11 @@
       Object.entries(asked).flatMap(([key, value]) => [value].flat().map((one) => [key, one])),
     ).toString();
 
-  // While the server prepares an answer (503), it is asked again until `signal` ends that.
-  Phcle.get = async function (path, asked = {}, { signal } = {}) {
+  // While the server prepares an answer (503), it is asked again.
+  Phcle.get = async function (path, asked = {}) {
     if (Phcle.is_report) return stored_answer(path, asked);
     for (;;) {
-      const response = await fetch(`${path}?${Phcle.query(asked)}`, { signal });
+      const response = await fetch(`${path}?${Phcle.query(asked)}`);
       if (response.status !== 503) return answer_of(response);
       await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
     }

@@ -9,8 +9,6 @@
   const MOST_COMPARED = 8;
   const N_ON_CARD = 8; // cells, and nearest labels
   const PHONE = "(max-width: 46rem)";
-  // Parts of the window that a sheet covers on a phone, and where it turns to another of them.
-  const [HALF, WHOLE, WHOLE_FROM, CLOSED_BELOW] = [0.45, 0.92, 0.68, 0.25];
 
   // Icons of the tool bar: paths in a box of 24, drawn as lines.
   const ICONS = {
@@ -29,19 +27,6 @@
     return Phcle.button(drawing, onclick, { "aria-label": name, title: name, ...attributes });
   };
 
-  let opened = null;
-  // The columns of all labels, opened once.
-  Phcle.columns = function () {
-    opened ??= (async () => {
-      const asked = ["/api/info", "/api/map", "/api/columns"].map((path) => Phcle.once(path));
-      const [info, map, listed] = await Promise.all(asked);
-      const get = Phcle.get;
-      return Phcle.open_columns({ listed, map: Phcle.unpacked_map(map), n: info.labels, get });
-    })();
-    opened.catch(() => (opened = null));
-    return opened;
-  };
-
   class Explore {
     constructor(host, info, columns) {
       Object.assign(this, { host, info, columns, filters: [], found: columns.passing([]) });
@@ -54,7 +39,7 @@
 
     build() {
       const changed = (filters) => this.filter(filters).then(() => this.remember());
-      const share = () => this.share_filtered();
+      const share = () => this.share(this.map.shown());
       this.filter_panel = Phcle.filter_panel(this.columns, { changed, share });
       const chosen = (label) => {
         if (root.matchMedia(PHONE).matches) this.open_panel("table", false); // it covers the card
@@ -77,42 +62,14 @@
       const made = html`<section class=${`panel panel-${name}`} aria-label=${title} tabindex="0" hidden>
         ${close}<h2>${title}</h2>${content}
       </section>`;
-      made.prepend(this.handle(made, () => this.open_panel(name, false)));
+      made.prepend(this.handle(made));
       return made;
     }
 
-    // On a phone a panel is a sheet above the map: drag its handle up for more of it and down
-    // to close it. A tap or a key changes between half and whole.
-    handle(sheet, close) {
-      let held = null;
-      let is_dragged = false;
-      const part = () => sheet.clientHeight / this.host.clientHeight;
-      const set = (height) => sheet.style.setProperty("--sheet", height);
-      const turn = () => {
-        if (!is_dragged) set(`${100 * (part() > WHOLE_FROM ? HALF : WHOLE)}%`);
-        is_dragged = false;
-      };
-      const made = Phcle.button("", turn, { class: "handle", "aria-label": "More or less of this panel" });
-      made.addEventListener("pointerdown", (event) => {
-        made.setPointerCapture(event.pointerId);
-        held = { y: event.clientY, high: sheet.clientHeight };
-        is_dragged = false;
-      });
-      made.addEventListener("pointermove", (event) => {
-        if (!held) return;
-        is_dragged ||= Math.abs(event.clientY - held.y) > 5;
-        if (is_dragged) set(`${held.high + held.y - event.clientY}px`);
-      });
-      const drop = () => {
-        if (held && is_dragged) {
-          if (part() < CLOSED_BELOW) close();
-          set(`${100 * (part() > WHOLE_FROM ? WHOLE : HALF)}%`);
-        }
-        held = null;
-      };
-      made.addEventListener("pointerup", drop);
-      made.addEventListener("pointercancel", drop);
-      return made;
+    // On a phone a panel is a sheet above the map; its handle changes between half and whole.
+    handle(sheet) {
+      const turn = () => sheet.classList.toggle("is-whole");
+      return Phcle.button("", turn, { class: "handle", "aria-label": "More or less of this panel" });
     }
 
     open_panel(name, on) {
@@ -141,7 +98,7 @@
         entered: (label) => Phcle.open("/label", { label }),
       });
       Phcle.map = this.map;
-      this.map.card.prepend(this.handle(this.map.card, () => this.map.clear_choice()));
+      this.map.card.prepend(this.handle(this.map.card));
       this.on_map.append(this.controls(), this.tools());
       this.draw_colours(this.map);
       this.map.place_names();
@@ -150,8 +107,6 @@
     controls() {
       const pick = () => this.map.colour_by(this.map.data.colourings[this.picker.value]);
       this.picker = html`<select id="map-colour" onchange=${pick}></select>`;
-      const pick_mode = () => this.map.colour_by(this.map.base, this.mode_picker.value);
-      this.mode_picker = html`<select aria-label="What of the attribute" onchange=${pick_mode}></select>`;
       this.legend = html`<div class="map-legend" role="group" tabindex="0"></div>`;
       const box = html`<input id="map-attribute" type="search" placeholder="or by an attribute" aria-label="Colour by an attribute" />`;
       const { fields, tag_sets } = this.columns;
@@ -165,7 +120,6 @@
       return html`<section class="map-controls" aria-label="Colours">
         <div class="map-row"><label for="map-colour">Colour by</label>${this.picker}</div>
         ${fields.length + tag_sets.length > 0 && Phcle.suggest_attributes(box, this.columns, by_attribute)}
-        <div class="map-row">${this.mode_picker}</div>
         ${other && !Phcle.is_report && html`<label class="facet-switch">${this.switch} places in ${other}</label>`}
         ${this.legend}
       </section>`;
@@ -199,11 +153,7 @@
       const { colourings } = map.data;
       const options = colourings.map(({ title }, i) => html`<option value=${i}>${title}</option>`);
       this.picker.replaceChildren(...options);
-      this.picker.value = String(colourings.indexOf(map.base));
-      const modes = Object.keys(map.modes);
-      this.mode_picker.hidden = modes.length < 2;
-      this.mode_picker.replaceChildren(...modes.map((mode) => html`<option>${mode}</option>`));
-      this.mode_picker.value = map.mode;
+      this.picker.value = String(colourings.indexOf(map.colouring));
       const { column } = map.colouring;
       this.legend.ariaLabel = map.legend.entries ? "Groups; press one to show only that group" : "Scale";
       this.legend.replaceChildren(
@@ -232,9 +182,6 @@
 
     scale(map) {
       const { ramp, low, high, is_log, has_faint, missing } = map.legend;
-      const digits = Math.max(0, 2 - Math.floor(Math.log10(high - low || 1)));
-      const rounded = (value) => String(Number(value.toFixed(Math.min(20, digits))));
-      const tick = is_log ? Phcle.number : rounded;
       const middle = is_log ? Math.sqrt(low * high) : (low + high) / 2;
       const notes = is_log ? ["equal steps are equal ratios"] : [];
       if (has_faint) notes.push("faint: predicted");
@@ -242,23 +189,23 @@
       const background = `linear-gradient(to right, ${ramp.join(", ")})`;
       return [
         html`<div class="map-ramp" style=${{ background }}></div>`,
-        html`<div class="map-ends">${[low, middle, high].map((at) => html`<span>${tick(at)}</span>`)}</div>`,
+        html`<div class="map-ends">${[low, middle, high].map((at) => html`<span>${Phcle.number(at)}</span>`)}</div>`,
         ...(notes.length ? [html`<p class="map-hint">${notes.join(" · ")}</p>`] : []),
       ];
     }
 
     // Colour by an attribute; only the last of several wishes counts.
-    async colour_by(context, title, mode) {
+    async colour_by(context, title) {
       const asked = (this.wished = {});
       this.map.tell(`Reading ${title}…`);
       const column = await this.columns.load(context, title);
       if (asked !== this.wished) return;
       const made = column.colouring();
-      for (const key of ["codes", "values", "is_known", "confidence"]) {
+      for (const key of ["codes", "values", "is_known"]) {
         made[key] = this.columns.on_map(made[key]);
       }
       this.add_colouring(made);
-      this.map.colour_by(made, mode);
+      this.map.colour_by(made);
       this.tell_number();
     }
 
@@ -267,8 +214,8 @@
       data.colourings = [...data.colourings.filter(({ title }) => title !== made.title), made];
     }
 
-    // Move all points to their places in the other embedding, or back; a colouring says how
-    // many of its nearest labels each one has lost.
+    // Move all points to their places in the other embedding, or back; a colouring and a
+    // column of the table say how many of its nearest labels each one has lost.
     async show_second(on) {
       const { map } = this;
       this.switch.checked = on;
@@ -281,6 +228,7 @@
         const colouring = { title: "moved", values: moved, low: 0, high: 1, missing: "only in one" };
         this.second = { ...found, places, colouring };
         this.add_colouring(colouring);
+        this.table.add(this.columns.add_numbers("moved", moved));
       }
       const { places, colouring, title, agreement, mean } = this.second;
       map.is_elsewhere = on;
@@ -317,11 +265,6 @@
       else if (ready) this.map.tell(`${count(names.length)} labels, arranged by ${method}.`);
     }
 
-    share_filtered() {
-      const points = this.map.shown();
-      this.share(points);
-    }
-
     // Show some labels on the card, and what they share.
     share(points, of, group) {
       this.share_of = { of, group };
@@ -348,8 +291,6 @@
       const { map } = this;
       const answer = await Phcle.label_answer(label);
       const point = map.point_of(label);
-      const told = point < 0 ? [] : map.data.colourings.filter(({ context }) => !context);
-      const facts = told.map((each) => html`<dt>${each.title}</dt><dd>${Phcle.name(map.said_by(each, point))}</dd>`);
       const path = (answer.taxonomy?.path ?? []).slice(0, -1).map(({ name }) => name);
       const tags = [...answer.observed, ...answer.predicted].filter(({ confidence, value }) => value === 1 || confidence);
       return [
@@ -360,7 +301,6 @@
         !answer.cells.length && tags.length > 0 && [html`<h3>Attributes</h3>`, Phcle.attribute_list(tags.slice(0, N_ON_CARD), "observed")],
         html`<h3>Nearest labels</h3>`,
         this.near(answer, point),
-        html`<details><summary>Groups</summary><dl class="map-said">${facts}</dl></details>`,
         html`<p class="actions"><a class="button" href=${Phcle.label_address(label)}>Open its page</a></p>`,
       ];
     }
@@ -378,15 +318,9 @@
       return list;
     }
 
-    card_of_many({ many, colouring, data }) {
+    card_of_many({ many, data }) {
       const { map } = this;
       const labels = many.map((i) => map.named(i));
-      const counts = new Map();
-      for (const i of colouring.groups ? many : []) {
-        const group = colouring.groups[colouring.codes[i]];
-        counts.set(group, (counts.get(group) ?? 0) + 1);
-      }
-      const most = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 3);
       const listed = many.slice(0, MOST_LISTED).map(
         (i) => html`<li>${Phcle.button(Phcle.name(data.names[i]), () => map.go_to(i), { class: "go" })}</li>`,
       );
@@ -398,7 +332,6 @@
       const can_compare = !Phcle.is_report && many.length > 1 && many.length <= MOST_COMPARED;
       return [
         html`<h2>${Phcle.count(many.length, "label")}</h2>`,
-        html`<p class="map-hint">${most.map(([name, n]) => `${name} ${count(n)}`).join(" · ")}</p>`,
         html`<p class="actions">
           ${many.length > 1 && Phcle.button("What do these share?", ask, { class: "button" })}
           ${can_compare && html`<a class="button" href=${Phcle.address("/label", compared)}>Compare them</a>`}
@@ -429,12 +362,12 @@
     remember(is_step = true) {
       if (this.is_restoring || this.host.hidden || !this.map) return;
       const { map, panels } = this;
-      const { title, context, column } = map.base;
+      const { title, context, column } = map.colouring;
       const label = map.chosen_label();
       const asked = { filter: this.filters.map((each) => JSON.stringify(each)) };
       if (label !== null) asked.label = label;
-      if (context) Object.assign(asked, { context, column, mode: map.mode === "value" ? [] : map.mode });
-      else if (map.base !== map.data.colourings[0]) asked.colour = title;
+      if (context) Object.assign(asked, { context, column });
+      else if (map.colouring !== map.data.colourings[0]) asked.colour = title;
       if (map.group !== null) asked.group = map.colouring.groups[map.group];
       if (map.many.length && map.many.length <= MOST_KEPT) asked.rows = map.many.join(",");
       if (!map.view.is_home || label !== null) asked.at = map.view.where().map((x) => x.toFixed(4)).join(",");
@@ -458,7 +391,7 @@
       for (const name of Object.keys(this.panels)) this.open_panel(name, asked.getAll("panel").includes(name));
       const { colourings } = map.data;
       const [context, column] = [asked.get("context"), asked.get("column")];
-      if (context) await this.colour_by(context, column, asked.get("mode") ?? undefined);
+      if (context) await this.colour_by(context, column);
       else map.colour_by(colourings.find(({ title }) => title === asked.get("colour")) ?? colourings[0]);
       const group = (map.colouring.groups ?? []).indexOf(asked.get("group"));
       if (group >= 0) map.show_group(group);

@@ -129,26 +129,22 @@
     </details>`;
   };
 
-  // Why a label is near. A report holds few reasons; else it names what both labels share.
+  // Why a label is near. A report holds the reasons of the nearest ones alone.
   Phcle.reason = function (label, near) {
-    if (!Phcle.is_report) return Phcle.why(label, near.label, near.name);
-    const place = html`<div></div>`;
-    const find = async () => {
-      const columns = await Phcle.columns();
-      const [a, b] = [label, near.label].map((each) => columns.map.labels.indexOf(each));
-      const names = await columns.both(a, b);
-      return names.length > 0 && html`<p class="both quiet">both: ${names.join(", ")}</p>`;
-    };
-    const found = Phcle.get("/api/explain", { a: label, b: near.label });
-    Phcle.show(place, found.then(() => Phcle.why(label, near.label, near.name), find));
-    return place;
+    const made = Phcle.why(label, near.label, near.name);
+    made.hidden = Phcle.is_report;
+    const show = () => (made.hidden = false);
+    if (made.hidden) Phcle.get("/api/explain", { a: label, b: near.label }).then(show, () => {});
+    return made;
   };
+
+  // What is told at the left, and a value at the right.
+  Phcle.near_head = (told, value) =>
+    html`<div class="near-head">${told}<span class="near-value">${value}</span></div>`;
 
   Phcle.near_list = (label, neighbours, explains) => html`<ol class="neighbours">
     ${neighbours.map((near) => html`<li>
-      <div class="near-head">
-        ${Phcle.label_link(near)}<span class="near-value">${Phcle.similarity(near)}</span>
-      </div>
+      ${Phcle.near_head(Phcle.label_link(near), Phcle.similarity(near))}
       ${near.similarity !== undefined && Phcle.bar(near.similarity)}${explains && Phcle.reason(label, near)}
     </li>`)}
   </ol>`;
@@ -180,7 +176,7 @@
         observed: Boolean(column.known[row]),
         ...column.sure(row),
       }));
-      return { label, name: names[row], row, cells, explains: true, neighbours: null, contexts: [], observed: [], predicted: [] };
+      return { label, name: names[row], row, cells, explains: true, neighbours: null, observed: [], predicted: [] };
     }
   };
 
@@ -223,19 +219,9 @@
     ];
   }
 
-  function contexts_of(rows) {
-    if (!rows.length) return html`<p class="quiet">The file holds vectors without contexts.</p>`;
-    return html`<ul class="contexts">
-      ${rows.map(({ context, kind, known }) => html`<li class=${known ? "has" : "lacks"}>
-        <span class="mark" aria-hidden="true">${known ? "●" : "○"}</span>
-        <bdi>${context}</bdi> <span class="quiet">${known ? "known" : "missing"} · ${kind}</span>
-      </li>`)}
-    </ul>`;
-  }
-
   async function one_label(label) {
     const answer = await Phcle.label_answer(label);
-    const { name, taxonomy, neighbours, explains, contexts } = answer;
+    const { name, taxonomy, neighbours, explains } = answer;
     const own = answer.label;
     const box = html`<input id="another" type="search" placeholder="compare with" aria-label="Compare with another label" />`;
     const compare = Phcle.suggest_labels(box, (other) =>
@@ -258,7 +244,6 @@
           <div>
             ${Phcle.section("Attributes", [Phcle.pictures(answer), attributes(answer)], Phcle.downloads(() => answer.cells, "attributes"))}
             ${taxonomy && Phcle.section("In the taxonomy", relatives(taxonomy))}
-            ${contexts && Phcle.section("Contexts", contexts_of(contexts))}
           </div>
         </div>`,
       ],
@@ -309,8 +294,7 @@
     const reasons = pairs.map(([a, b, i, j]) => {
       const near = { similarity: answer.similarities[i][j], percentile: answer.percentiles[i][j] };
       return html`<li>
-        <div class="near-head"><span><bdi>${a.name}</bdi> – <bdi>${b.name}</bdi></span>
-          <span class="near-value">${Phcle.similarity(near)}</span></div>
+        ${Phcle.near_head(html`<span><bdi>${a.name}</bdi> – <bdi>${b.name}</bdi></span>`, Phcle.similarity(near))}
         ${Phcle.why(a.label, b.label, `${a.name} and ${b.name}`)}
       </li>`;
     });

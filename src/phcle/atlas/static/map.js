@@ -38,9 +38,7 @@
       this.per_label = this.n ? data.neighbours.length / this.n : 0;
       this.importance = Phcle.by_importance(data.neighbours, this.n);
       this.colours = { rgba: new Uint32Array(this.n), order: new Uint32Array(this.n) };
-      [this.base] = data.colourings; // what the picker shows
-      this.modes = Phcle.modes_of(this.base);
-      this.mode = "value";
+      [this.colouring] = data.colourings;
       this.group = null; // the only group shown; null shows all
       this.filter = null; // 1 for each point that passes the filters; null: all of them
       this.chosen = null;
@@ -52,10 +50,6 @@
       this.gone = new AbortController(); // ends the listeners outside the host
       this.build();
       this.open();
-    }
-
-    get colouring() {
-      return this.modes[this.mode];
     }
 
     point_of(label) {
@@ -132,21 +126,23 @@
         ]);
     }
 
-    // The part of the stage beside the panels, which stand at its left and right, below a bar
-    // at the top, and above the sheet of a phone.
+    // The part of the stage that panels leave free: each cuts off the side that takes least,
+    // and small ones none.
     room() {
       const [width, height] = [this.stage.clientWidth, this.stage.clientHeight];
-      let [left, right, high, low] = [0, width, 0, height];
-      for (const [from, top, to, bottom] of this.covered()) {
-        if (to - from > 0.6 * width) {
-          if (top > 0.2 * height) low = Math.min(low, top);
-          else high = Math.max(high, bottom);
-        } else if (bottom - top > 0.2 * height) {
-          if (from + to < width) left = Math.max(left, to);
-          else right = Math.min(right, from);
-        }
+      const area = (box) => Math.max(0, box.right - box.left) * Math.max(0, box.bottom - box.top);
+      let free = { left: 0, right: width, top: 0, bottom: height };
+      for (const [left, top, right, bottom] of this.covered()) {
+        if (right - left < 0.6 * width && bottom - top < 0.2 * height) continue;
+        const parts = [
+          { ...free, left: Math.max(free.left, right) },
+          { ...free, right: Math.min(free.right, left) },
+          { ...free, top: Math.max(free.top, bottom) },
+          { ...free, bottom: Math.min(free.bottom, top) },
+        ];
+        free = parts.reduce((best, part) => (area(part) > area(best) ? part : best));
       }
-      return { left, right, top: high, bottom: low };
+      return free;
     }
 
     // -- Colours
@@ -156,10 +152,8 @@
       return Object.fromEntries(names.map((x) => [x, Phcle.as_css(this.colour_of(`--${x}`))]));
     }
 
-    colour_by(colouring, mode = "value") {
-      this.base = colouring;
-      this.modes = Phcle.modes_of(colouring);
-      this.mode = mode in this.modes ? mode : "value";
+    colour_by(colouring) {
+      this.colouring = colouring;
       this.show_group(null);
     }
 
@@ -176,6 +170,7 @@
       this.ink_now = this.ink();
       this.view.colour(this.colours.order, this.colours.rgba, this.colour_of("--page"));
       this.options.recoloured(this);
+      this.regions = this.named_regions();
       this.place_names();
     }
 
@@ -200,25 +195,18 @@
     // Move all points to the places of another embedding, or back.
     move_to(x, y) {
       const from = { x: this.data.x.slice(), y: this.data.y.slice() };
-      const start = performance.now();
-      const is_still = root.matchMedia("(prefers-reduced-motion: reduce)").matches;
-      root.cancelAnimationFrame(this.moving);
-      const step = (now) => {
-        const part = is_still ? 1 : Math.min(1, Math.max(0, (now - start) / MOVE_MS));
-        const eased = part * part * (3 - 2 * part);
+      this.moving?.abort();
+      this.moving = Phcle.animate(MOVE_MS, (part) => {
         for (let i = 0; i < this.n; i++) {
-          this.data.x[i] = from.x[i] + ((x[i] || 0) - from.x[i]) * eased;
-          this.data.y[i] = from.y[i] + ((y[i] || 0) - from.y[i]) * eased;
+          this.data.x[i] = from.x[i] + ((x[i] || 0) - from.x[i]) * part;
+          this.data.y[i] = from.y[i] + ((y[i] || 0) - from.y[i]) * part;
         }
         this.view.colour(this.colours.order, this.colours.rgba, this.colour_of("--page"));
-        if (part < 1) this.moving = root.requestAnimationFrame(step);
-        else {
-          this.view.replace_points();
-          this.recolour();
-          this.redraw_card();
-        }
-      };
-      step(start);
+        if (part < 1) return;
+        this.view.replace_points();
+        this.recolour();
+        this.redraw_card();
+      });
     }
 
     // -- Choosing
@@ -405,7 +393,7 @@
       const pen = Phcle.pen_of(this.overlay);
       const { importance } = this;
       const given = { importance, first, blocked: this.covered() };
-      this.placed = Phcle.place_names(pen, this.view, this.named_regions(), names, given);
+      this.placed = Phcle.place_names(pen, this.view, this.regions, names, given);
       this.view.draw_soon();
     }
 
@@ -420,12 +408,8 @@
 
     draw(frame) {
       const { width, height, sharp } = frame;
-      const { overlay } = this;
-      const [wide, high] = [Math.round(width * sharp), Math.round(height * sharp)];
-      if (overlay.width !== wide || overlay.height !== high) {
-        Object.assign(overlay, { width: wide, height: high });
-      }
-      const pen = Phcle.pen_of(overlay);
+      Phcle.fit_canvas(this.overlay, frame);
+      const pen = Phcle.pen_of(this.overlay);
       pen.setTransform(sharp, 0, 0, sharp, 0, 0);
       pen.clearRect(0, 0, width, height);
       const is_short = this.is_short_of_time();

@@ -2,14 +2,12 @@
 //
 // A colouring has a title and either groups or numbers:
 //   groups (names) and codes (Uint8Array, the group of each label). The last group is "other"
-//     and grey, unless `shades` gives {colour, is_faint} for each group; then the first group
-//     is drawn above the others.
+//     and grey; of the others, later ones are drawn above.
 //   values (Float32Array), low and high: the ends of the scale, which shows ratios with
 //     `is_log`. `missing` says what NaN means, by default "unknown";
 //     `unit` is text after a number.
-// An attribute has more: is_known (Uint8Array: 1 where it is observed; predicted points are
-// faint) and confidence (Uint8Array, 0 … 255). Its modes show its values, what is known, and
-// how sure predictions are.
+// An attribute has is_known, too (Uint8Array: 1 where it is observed); predicted points are
+// faint.
 (function (root) {
   "use strict";
   const FAINT = 0.42; // share of its own colour that a predicted point has
@@ -37,13 +35,6 @@
   Phcle.as_css = as_css;
 
   function group_colours(colouring, colour_of) {
-    const page = colour_of("--page");
-    if (colouring.shades) {
-      return colouring.shades.map(({ colour, is_faint }) => {
-        const own = colour_of(`--group-${colour ?? "other"}`);
-        return is_faint ? mixed(own, page, FAINT) : own;
-      });
-    }
     const last = colouring.groups.length - 1;
     return colouring.groups.map((_, i) => colour_of(`--group-${i === last ? "other" : i}`));
   }
@@ -58,8 +49,7 @@
   }
 
   function painted_groups(colouring, colour_of) {
-    const { codes, groups, shades } = colouring;
-    const is_known = shades ? null : colouring.is_known; // shades say what is faint
+    const { codes, groups, is_known } = colouring;
     const own = group_colours(colouring, colour_of);
     const faint = own.map((colour) => mixed(colour, colour_of("--page"), FAINT));
     const counts = new Array(groups.length).fill(0);
@@ -71,12 +61,12 @@
       colour: as_css(own[code]),
     }));
     const last = groups.length - 1;
-    // Points of a higher rank are drawn above the others.
-    const rank = (i) => (shades ? last - codes[i] : Number(codes[i] !== last));
+    // Points of a higher rank are drawn above the others: later groups.
+    const rank = (i) => (codes[i] === last ? 0 : codes[i] + 1);
     return {
       colour: (i) => (is_known && !is_known[i] ? faint : own)[codes[i]],
       rank,
-      n_ranks: shades ? groups.length : 2,
+      n_ranks: groups.length,
       legend: { entries: entries.filter(({ n }) => n), has_faint: Boolean(is_known?.includes(0)) },
     };
   }
@@ -131,30 +121,5 @@
     for (let k = 1; k < starts.length; k++) starts[k] += starts[k - 1];
     for (let i = 0; i < n; i++) order[starts[rank(i)]++] = i;
     return made.legend;
-  };
-
-  // What an attribute's colours can show, by name.
-  Phcle.modes_of = function (colouring) {
-    if (!colouring.is_known) return { value: colouring };
-    const { is_known, confidence, title } = colouring;
-    const about = { title, context: colouring.context, column: colouring.column };
-    const modes = {
-      value: colouring,
-      "known or predicted": {
-        ...about,
-        groups: ["known", "predicted"],
-        codes: Uint8Array.from(is_known, (known) => 1 - known),
-        shades: [{ colour: 0, is_faint: false }, { colour: 1, is_faint: true }],
-      },
-    };
-    if (confidence) {
-      modes.confidence = {
-        ...about,
-        values: Float32Array.from(confidence, (part) => part / 255),
-        low: 0,
-        high: 1,
-      };
-    }
-    return modes;
   };
 })(window);

@@ -42,13 +42,14 @@
       pixel = vec4((has_rim ? mix(page, fill.rgb, inside) : fill.rgb) * alpha, alpha);
     }`;
 
-  function fit(canvas, { width, height, sharp }) {
+  // Give a canvas the size of the stage; whether it had another one.
+  Phcle.fit_canvas = function (canvas, { width, height, sharp }) {
     const [wide, high] = [Math.round(width * sharp) || 1, Math.round(height * sharp) || 1];
     if (canvas.width === wide && canvas.height === high) return false;
     canvas.width = wide;
     canvas.height = high;
     return true;
-  }
+  };
 
   function compiled(gl) {
     const program = gl.createProgram();
@@ -101,7 +102,7 @@
         send(colours, "colour", sorted_colours, 4, gl.UNSIGNED_BYTE, true);
       },
       paint(frame) {
-        fit(canvas, frame);
+        Phcle.fit_canvas(canvas, frame);
         const { left, top, unit, width, height, sharp } = frame;
         gl.viewport(0, 0, canvas.width, canvas.height);
         gl.uniform2f(scale, (2 * unit) / width, (2 * unit) / height);
@@ -178,7 +179,7 @@
         page = ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
       },
       paint(frame) {
-        if (fit(canvas, frame) || !picture) {
+        if (Phcle.fit_canvas(canvas, frame) || !picture) {
           picture = pen.createImageData(canvas.width, canvas.height);
           pixels = new Uint32Array(picture.data.buffer);
         } else pixels.fill(0);

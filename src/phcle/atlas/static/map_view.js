@@ -18,39 +18,20 @@
   const SMALL = 1.6; // pixels: the radius of points that have no rim
   const STILL = 5; // pixels that a click may move
 
-  const is_still = () => root.matchMedia("(prefers-reduced-motion: reduce)").matches;
-
-  // Points sorted into the cells of a grid, to find those near a place.
-  class Grid {
-    constructor({ x, y }) {
-      const n = x.length;
-      this.side = Math.max(1, Math.min(512, Math.round(Math.sqrt(n / 2))));
-      this.starts = new Uint32Array(this.side ** 2 + 1);
-      this.items = new Uint32Array(n);
-      const cells = new Uint32Array(n);
-      for (let i = 0; i < n; i++) {
-        cells[i] = this.column(y[i]) * this.side + this.column(x[i]);
-        this.starts[cells[i] + 1] += 1;
-      }
-      for (let k = 0; k < this.side ** 2; k++) this.starts[k + 1] += this.starts[k];
-      const next = this.starts.slice();
-      for (let i = 0; i < n; i++) this.items[next[cells[i]]++] = i;
-    }
-
-    column(value) {
-      const at = Math.floor(((value + 1) / 2) * this.side);
-      return Math.min(this.side - 1, Math.max(0, at));
-    }
-
-    // Calls use(point) for all points of the cells that a rectangle touches.
-    each(left, low, right, high, use) {
-      const [from, to] = [this.column(left), this.column(right)];
-      for (let row = this.column(low); row <= this.column(high); row++) {
-        const end = this.starts[row * this.side + to + 1];
-        for (let k = this.starts[row * this.side + from]; k < end; k++) use(this.items[k]);
-      }
-    }
-  }
+  // Call draw(part) from 0 to 1, or at once for those who want no motion; abort() ends it.
+  Phcle.animate = function (ms, draw) {
+    const gone = new AbortController();
+    const length = root.matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : ms;
+    const start = performance.now();
+    const step = (now) => {
+      if (gone.signal.aborted) return;
+      const part = length ? Math.min(1, Math.max(0, (now - start) / length)) : 1;
+      draw(part * part * (3 - 2 * part));
+      if (part < 1) root.requestAnimationFrame(step);
+    };
+    step(start);
+    return gone;
+  };
 
   // Whether a place is inside a polygon: a ray from it crosses an odd number of edges.
   function is_inside(line, x, y) {
@@ -67,7 +48,6 @@
     constructor(stage, points, told, room) {
       Object.assign(this, { stage, points, told, room });
       this.n = points.x.length;
-      this.grid = new Grid(points);
       this.kept = null; // 1 for each point that can be chosen; null: all of them
       this.is_encircling = false;
       this.line = null; // the lasso, in pixels
@@ -179,22 +159,17 @@
       const far = Math.max(most, this.radius()) / this.frame().unit;
       let best = null;
       let least = far * far;
-      this.grid.each(at_x - far, at_y - far, at_x + far, at_y + far, (i) => {
-        if (this.kept && !this.kept[i]) return;
+      for (let i = 0; i < this.n; i++) {
         const own = (x[i] - at_x) ** 2 + (y[i] - at_y) ** 2;
-        if (own < least) [best, least] = [i, own];
-      });
+        if (own < least && (!this.kept || this.kept[i])) [best, least] = [i, own];
+      }
       return best;
     }
 
     // Whether there is a point that can be chosen in a square about a place of the map.
     has_any(x, y, reach) {
-      let found = false;
-      this.grid.each(x - reach, y - reach, x + reach, y + reach, (i) => {
-        const far = Math.max(Math.abs(this.points.x[i] - x), Math.abs(this.points.y[i] - y));
-        found ||= far <= reach && (!this.kept || Boolean(this.kept[i]));
-      });
-      return found;
+      const far = (i) => Math.max(Math.abs(this.points.x[i] - x), Math.abs(this.points.y[i] - y));
+      return this.points.x.some((_, i) => (!this.kept || this.kept[i]) && far(i) <= reach);
     }
 
     // The nearest point in a direction (±45°) of another one, or null.
@@ -248,7 +223,6 @@
 
     // The same points are at other places now.
     replace_points() {
-      this.grid = new Grid(this.points);
       this.bounds = this.home = null;
       if (this.is_home) this.show_all();
     }
@@ -282,8 +256,12 @@
       if (right || down) this.fly(this.x + right / unit, this.y - down / unit, this.reach);
     }
 
-    go(x, y, reach, is_home = false) {
-      root.cancelAnimationFrame(this.flight);
+    go(x, y, reach) {
+      this.flight?.abort();
+      this.move(x, y, reach, false);
+    }
+
+    move(x, y, reach, is_home) {
       this.is_home = is_home;
       this.x = Math.min(2, Math.max(-2, x));
       this.y = Math.min(2, Math.max(-2, y));
@@ -293,20 +271,13 @@
     }
 
     fly(x, y, reach, is_home = false) {
-      root.cancelAnimationFrame(this.flight);
+      this.flight?.abort();
       const from = [this.x, this.y, Math.log(this.reach)];
       const to = [x, y, Math.log(reach)];
-      if (is_still()) return this.go(x, y, reach, is_home);
-      const start = performance.now();
-      const step = (now) => {
-        const part = Math.min(1, Math.max(0, (now - start) / MOVE_MS));
-        const eased = part * part * (3 - 2 * part);
-        const [a, b, c] = from.map((value, k) => value + (to[k] - value) * eased);
-        this.go(a, b, Math.exp(c), is_home);
-        if (part < 1) this.flight = root.requestAnimationFrame(step);
-      };
-      this.flight = root.requestAnimationFrame(step);
-      return undefined;
+      this.flight = Phcle.animate(MOVE_MS, (part) => {
+        const [a, b, c] = from.map((value, k) => value + (to[k] - value) * part);
+        this.move(a, b, Math.exp(c), is_home);
+      });
     }
 
     pan(right, down) {
@@ -349,7 +320,7 @@
       this.measure();
       this.home = null;
       if (this.is_home) {
-        root.cancelAnimationFrame(this.flight); // its end has moved
+        this.flight?.abort(); // its end has moved
         [this.x, this.y, this.reach] = this.whole();
       }
       this.told.moved();

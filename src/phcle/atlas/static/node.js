@@ -41,11 +41,9 @@
   async function node_page(asked) {
     const answer = await Phcle.get("/api/node", { node: asked.get("node") ?? "" });
     const { node, name, context, n_labels, labels, children, n_children, path, is_label } = answer;
-    const filter = { filter: JSON.stringify(["", "branch", "in", [node]]) };
-    const [on_map, as_table] = [filter, { ...filter, panel: "table" }];
+    const on_map = { filter: JSON.stringify(["", "branch", "in", [node]]), panel: "table" };
     const tools = html`<p class="actions">
       <a class="button" href=${Phcle.address("/", on_map)}>Show on the map</a>
-      <a class="button" href=${Phcle.address("/", as_table)}>Show as a table</a>
       ${is_label && html`<a class="button" href=${Phcle.label_address(node)}>Its own page as a label</a>`}
     </p>`;
     const branches = children.filter((each) => !(each.is_label && each.n_labels === 1));
@@ -77,7 +75,7 @@
             ])}
             ${Phcle.section("Labels", [
               html`<p class="quiet">The most typical first.</p><ul class="chips">${typical}</ul>`,
-              n_labels > labels.length && html`<p><a href=${Phcle.address("/", as_table)}>All ${count(n_labels)} labels</a></p>`,
+              n_labels > labels.length && html`<p><a href=${Phcle.address("/", on_map)}>All ${count(n_labels)} labels</a></p>`,
             ])}
           </div>
         </div>`,

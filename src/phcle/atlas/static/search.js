@@ -9,9 +9,12 @@
     if (!typed.trim()) return { labels: [], nodes: [] };
     if (!Phcle.is_report) return Phcle.get("/api/search", { q: typed, limit: MOST });
     const { names, labels } = (await Phcle.columns()).map;
-    const rows = Phcle.search(names, labels, typed);
-    const found = rows.map((i) => ({ label: labels[i], name: names[i] }));
-    return { labels: found, nodes: [], is_guess: rows.is_guess };
+    const text = typed.trim().toLowerCase();
+    const at = (i) => names[i].toLowerCase().indexOf(text);
+    const rows = [...names.keys()].filter((i) => at(i) >= 0 || labels[i].toLowerCase() === text);
+    rows.sort((a, b) => at(a) - at(b) || names[a].length - names[b].length);
+    const found = rows.slice(0, MOST).map((i) => ({ label: labels[i], name: names[i] }));
+    return { labels: found, nodes: [] };
   }
 
   const shown = (name, note) => [Phcle.name(name), html`<span class="map-count">${note}</span>`];
@@ -25,11 +28,7 @@
   Phcle.suggest_labels = (input, take) =>
     Phcle.suggest(input, {
       placeholder: input.placeholder || "name or id",
-      find: Phcle.settled(async (typed) => {
-        const { labels, is_guess } = await find(typed);
-        return Object.assign(labels, { is_guess });
-      }),
-      note: (found) => (found.is_guess ? "no such label; did you mean" : ""),
+      find: Phcle.settled(async (typed) => (await find(typed)).labels),
       show: ({ label, name }) => shown(name, label === name ? "" : label),
       take,
     });

@@ -12,7 +12,8 @@
   class LabelTable {
     constructor(columns, options) {
       Object.assign(this, { columns, options, page: 1, sort: "", is_turned: false, found: null });
-      this.shown = columns.fields.slice(0, MOST_SHOWN);
+      this.fields = columns.fields;
+      this.shown = this.fields.slice(0, MOST_SHOWN);
       this.whole = html`<div class="label-table"></div>`;
     }
 
@@ -45,7 +46,7 @@
           <thead><tr>
             ${this.title("Label", "name")}
             ${scores && this.title("Match", "match", "number")}
-            ${shown.map((column) => this.title(column.title, [column.context, column.title], number(column), () => this.hide(column)))}
+            ${shown.map((column, at) => this.title(column.title, [column.context, column.title], number(column), () => this.hide(at)))}
           </tr></thead>
           <tbody>${lines}</tbody>
         </table>
@@ -58,7 +59,7 @@
           ${Phcle.downloads(() => this.as_rows(rows, shown, scores), "labels")}
         </div>`,
         found.n ? table : html`<p>No label passes all filters. Remove one of them.</p>`,
-        ...(pages > 1 ? [this.pager(pages)] : []),
+        Phcle.pager(this.page, pages, (page) => this.turn_to(page)),
       );
     }
 
@@ -78,22 +79,26 @@
       </th>`;
     }
 
-    hide(column) {
-      this.shown = this.shown.filter(
-        ({ context, title }) => context !== column.context || title !== column.title,
-      );
+    hide(at) {
+      this.shown = this.shown.filter((_, i) => i !== at);
+      this.draw();
+    }
+
+    // Show a column first that the file does not hold.
+    add(field) {
+      this.fields = [field, ...this.fields];
+      this.shown = [field, ...this.shown];
       this.draw();
     }
 
     // A column may be added that is not shown yet.
     adder() {
-      const { fields } = this.columns;
-      const left = fields.filter((each) => !this.shown.includes(each));
+      const left = this.fields.filter((each) => !this.shown.includes(each));
       const add = ({ target }) => {
         this.shown = [...this.shown, left[Number(target.value)]];
         this.draw();
       };
-      const options = left.map(({ title, context }, i) => html`<option value=${i}>${title} (${context})</option>`);
+      const options = left.map(({ title, context }, i) => html`<option value=${i}>${title}${context && ` (${context})`}</option>`);
       return left.length > 0 && html`<select aria-label="Add a column" onchange=${add}>
         <option value="" selected disabled>Add a column</option>${options}
       </select>`;
@@ -123,20 +128,9 @@
       </td>`;
     }
 
-    pager(pages) {
-      const leaf = (page, words) => {
-        const is_there = page >= 1 && page <= pages && page !== this.page;
-        const go = () => {
-          this.page = page;
-          this.draw();
-        };
-        return Phcle.button(words, go, { class: "button", disabled: !is_there });
-      };
-      return html`<nav class="pager" aria-label="Pages">
-        ${leaf(1, "First")}${leaf(this.page - 1, "Previous")}
-        <span>Page ${count(this.page)} of ${count(pages)}</span>
-        ${leaf(this.page + 1, "Next")}${leaf(pages, "Last")}
-      </nav>`;
+    turn_to(page) {
+      this.page = page;
+      this.draw();
     }
 
     // All rows as shown, and where each value comes from.
@@ -157,6 +151,19 @@
       });
     }
   }
+
+  // Buttons that turn to other pages; a single page has none.
+  Phcle.pager = function (page, pages, turn_to) {
+    const leaf = (number, words) => {
+      const is_there = number >= 1 && number <= pages && number !== page;
+      return Phcle.button(words, () => turn_to(number), { class: "button", disabled: !is_there });
+    };
+    return html`<nav class="pager" aria-label="Pages" hidden=${pages < 2}>
+      ${leaf(1, "First")}${leaf(page - 1, "Previous")}
+      <span>Page ${count(page)} of ${count(pages)}</span>
+      ${leaf(page + 1, "Next")}${leaf(pages, "Last")}
+    </nav>`;
+  };
 
   Phcle.label_table = (columns, options) => new LabelTable(columns, options);
 })(window);

@@ -6,7 +6,7 @@
 
   function card({ picture, related, attributes }, name) {
     const near = related.map((each) => html`<li>
-      <div class="near-head">${Phcle.label_link(each)}<span class="near-value">${Phcle.percent(each.share)}</span></div>
+      ${Phcle.near_head(Phcle.label_link(each), Phcle.percent(each.share))}
       ${Phcle.bar(each.share)}
     </li>`);
     return Phcle.section(`${name}, ${picture}`, [
