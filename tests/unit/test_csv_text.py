@@ -65,8 +65,8 @@ def test_a_written_table_reads_back(tmp_path, labels):
 
 
 def test_the_pages_of_the_explorer_use_the_same_patterns():
-    folder = Path(phcle.__file__).parent / "explorer" / "static"
-    script = (folder / "common.js").read_text(encoding="utf-8")
+    folder = Path(phcle.__file__).parent / "atlas" / "static"
+    script = (folder / "core.js").read_text(encoding="utf-8")
     found = dict(re.findall(r"const (LIVE|NUMBER) =\s+/\^(.+)/;\n", script))
     live = re.compile(found["LIVE"])
     number = re.compile(found["NUMBER"].removesuffix("$"))
