@@ -16,15 +16,6 @@ def place():
         "a",
     )
 '''
-PAGE = """// a comment
-/* and one
-   of two lines */
-const a = 1;  /* at the end */
-
-{# of a template #}
-<!-- of a page -->
-<p>text</p>
-"""
 
 
 def test_only_lines_of_code_count(tmp_path):
@@ -32,11 +23,6 @@ def test_only_lines_of_code_count(tmp_path):
     found = measure_code.code_lines(tmp_path / "x.py")
     lines = ["import os  # a comment", "def place():", "return os.path.join("]
     assert found == [*lines, '"a",', ")"]
-
-
-def test_only_lines_of_scripts_and_pages_count(tmp_path):
-    (tmp_path / "x.js").write_text(PAGE)
-    assert measure_code.page_lines(tmp_path / "x.js") == 2
 
 
 def test_every_measure_of_the_tree_has_a_limit_and_one_above_it_is_named(capsys):

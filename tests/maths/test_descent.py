@@ -35,7 +35,7 @@ def converge(problem, backend, *, sweeps=3000, tol=1e-13, init="spectral"):
     return solver, solver.learn(solver.begin(start, weights), max_iter=sweeps)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 10_000),
     n_labels=st.integers(4, 9),

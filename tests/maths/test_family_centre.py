@@ -155,12 +155,11 @@ def test_balancing_keeps_predictions_and_lowers_the_cost(problem, backend, rng):
             assert now[name] == pytest.approx(old[name])
 
 
-def test_no_other_balance_is_better(problem, rng):
-    W, factors = random_state(problem, rng)
-    weights = equal_weights(problem)
+def test_no_other_balance_is_better(rng):
     problem = make_problem(
         [*random_contexts(rng, 8), *family_contexts(8)], sparsity=0.0
     )
+    weights = equal_weights(problem)
     W, factors = random_state(problem, rng)
     backend = make_backend("numpy")
     state = State(W, tuple(factors), weights)

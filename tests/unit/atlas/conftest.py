@@ -126,13 +126,6 @@ def patchy_client(patchy_workspace):
         yield client
 
 
-@pytest.fixture
-def bare_client(bare_embedding):
-    """A client of an explorer of vectors without contexts."""
-    with _client(bare_embedding) as client:
-        yield client
-
-
 @contextmanager
 def _client(opened):
     """A client of a workspace, or of one embedding."""

@@ -49,20 +49,6 @@ def test_evaluate_shows_each_column_beside_the_rules(phcle, learned):
     assert "whole hidden rows have this weight" in " ".join(said.split())
 
 
-def test_evaluate_gives_the_same_as_json(phcle, learned):
-    found = json.loads(phcle("evaluate", learned[1], "--complete", "--json").stdout)
-    assert found["file"] == str(learned[1])
-    assert found["cells"] >= 100
-    columns = {x["column"]: x for x in found["columns"]}
-    assert columns["size"]["measure"] == "share right"
-    assert columns["size"]["kind"] == "category"
-    assert columns["size"]["score"] > 0.9 > columns["size"]["usual"]
-    assert columns["length"]["measure"] == "R²"
-    assert columns["length"]["score"] > columns["length"]["family"]
-    assert columns["noise"]["verdict"] != "better"
-    assert {x["best_rule"] for x in columns.values()} <= set(RULES)
-
-
 @pytest.mark.parametrize(
     "flags",
     [

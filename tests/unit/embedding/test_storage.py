@@ -85,7 +85,7 @@ def test_hierarchy_comes_back(hierarchy_model, tmp_path):
     )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_any_labels_and_finite_vectors_round_trip(tmp_path_factory, data):
     vectors = data.draw(

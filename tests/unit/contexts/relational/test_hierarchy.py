@@ -79,7 +79,7 @@ def random_tree(n_leaves, seed=0):
 
 
 @given(dags())
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 def test_ancestors_and_steps_match_networkx(edges):
     tree = Hierarchy.from_edges(edges)
     rows, nodes, steps = tree.ancestor_distances(tree.nodes)
@@ -217,7 +217,7 @@ def test_later_edges_that_do_not_fit_are_refused(new, message):
 
 
 @given(dags(), st.sampled_from([None, 0.5, 3.0]))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_ancestor_counts_match_networkx(edges, decay):
     up = climb(edges)
     labels = list(up)
@@ -232,7 +232,7 @@ def test_ancestor_counts_match_networkx(edges, decay):
 
 
 @given(dags(), st.sampled_from([None, 1.0]), st.sampled_from([None, 2]), st.booleans())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_path_counts_match_brute_force(edges, decay, radius, leaves_only):
     up = climb(edges)
     labels = list(Hierarchy.from_edges(edges).leaves if leaves_only else up)
