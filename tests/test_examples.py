@@ -28,15 +28,9 @@ PAGES = [
 ]
 MOST_NOT_RUN = 3  # blocks per page
 # Pages with commands that take minutes, or with data that does not ship with phcle.
-MAY_NOT_RUN = (
-    "benchmarks/README.md",
-    "docs/performance.md",
-)
+MAY_NOT_RUN = ("benchmarks/README.md", "docs/performance.md")
 # Examples that need a library which not every Python here has.
-NEEDS = {
-    "docs/ecosystem.md": "torch",
-    "docs/howto/gpu.md": "torch",
-}
+NEEDS = {"docs/ecosystem.md": "torch", "docs/howto/gpu.md": "torch"}
 
 
 def skip_without_library(name):

@@ -148,6 +148,12 @@ def test_bonds_of_a_graph_are_its_laplacian_with_a_mean_degree_of_one():
     assert np.allclose(bonds, laplacian + GROUND * np.eye(3))
 
 
+def test_labels_without_an_edge_to_another_label_have_no_node():
+    found = graph(("cat", "dog"), ("lion", "wolf"))
+    assert found.nodes_for(["cat", "lion"]) == ()
+    assert found.bonds(()).shape == (0, 0)
+
+
 def test_nodes_connected_to_data_are_taught():
     found = graph(("a", "b"), ("b", "c"), ("d", "e"))
     nodes = found.nodes_for(["a", "b", "c", "d", "e"])

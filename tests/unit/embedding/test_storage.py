@@ -13,13 +13,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from problems import random_contexts
 from safetensors import safe_open
 
-from phcle import (
-    PHCLE,
-    DescriptiveContext,
-    LabelEmbedding,
-    RelationalContext,
-    load,
-)
+from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext, load
 from phcle.errors import FileError
 
 

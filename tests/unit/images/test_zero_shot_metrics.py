@@ -7,10 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score
 
 from phcle.errors import OptionError
-from phcle.images import (
-    generalised_accuracy,
-    mean_class_accuracy,
-)
+from phcle.images import generalised_accuracy, mean_class_accuracy
 
 LABELS = ("cat", "dog", "elk", "fox")
 pairs = st.lists(
