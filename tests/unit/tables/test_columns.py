@@ -72,6 +72,7 @@ def words_of(context):
             None,
         ),
         (["605.57", "1.299,00"], [605.57, 1299], "in another notation"),
+        (["12", " 1E-3 ", "+.5"], [12, 0.001, 0.5], None),
     ],
 )
 def test_numbers_are_read_as_their_column_writes_them(cells, numbers, remark):
