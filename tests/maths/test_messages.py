@@ -5,7 +5,7 @@ import pytest
 
 from phcle import RelationalContext
 from phcle.embedding.links import Links, links_between
-from phcle.embedding.messages import by_folds, message_features
+from phcle.embedding.messages import message_features
 
 NOTHING = np.zeros((300, 0))
 
@@ -29,22 +29,6 @@ def planted():
     other = np.concatenate([np.arange(150, 300), rng.integers(0, 300, 300)])
     links = both_ways(one, other, np.repeat([0, 1], [150, 300]))
     return links, values, rng.random(300) < 0.7
-
-
-def test_features_by_folds_know_nothing_of_noise(planted):
-    links, _, known = planted
-    rng = np.random.default_rng(2)
-    others = rng.normal(size=(300, 2))
-    found = []
-    for _ in range(20):
-        noise, fold = rng.normal(size=300), rng.integers(0, 5, 300)
-        features = by_folds(links, noise, known, fold, others)[known]
-        for said in features.T:
-            there = np.isfinite(said)
-            if there.sum() > 20 and np.ptp(said[there]) > 0:
-                found.append(np.corrcoef(said[there], noise[known][there])[0, 1])
-    assert max(found) < 0.35
-    assert np.mean(found) < 0.03
 
 
 def test_hidden_values_are_not_read(planted):

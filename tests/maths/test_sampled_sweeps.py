@@ -120,12 +120,6 @@ def test_a_fit_that_cannot_settle_ends_before_the_rise_and_names_the_context(
     assert gaps[:-1] == others[:n_before]
 
 
-def test_the_same_seed_draws_and_repeats_the_same(fit):
-    one, again = (fit("sampled", dim=2, seed=2, drawn=24) for _ in range(2))
-    assert columns(one) == columns(again)
-    assert one.embedding_.vectors.tobytes() == again.embedding_.vectors.tobytes()
-
-
 def fit_and_save(folder, rank, size):
     column_samples.SAMPLE = 24
     options = {"dim": 2, "mode": "sampled", "random_state": 2, "backend": "numpy"}

@@ -90,11 +90,8 @@ def app(workspace):
 
 
 @pytest.fixture(scope="session")
-def client(app):
-    testclient = pytest.importorskip(
-        "starlette.testclient", reason="no client for tests is installed"
-    )
-    with testclient.TestClient(app, raise_server_exceptions=False) as client:
+def client(workspace):
+    with _client(workspace) as client:
         yield client
 
 
