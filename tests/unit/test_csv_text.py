@@ -64,7 +64,7 @@ def test_a_written_table_reads_back(tmp_path, labels):
     assert found == tuple(dict.fromkeys(x.strip() for x in labels))
 
 
-def test_the_pages_of_the_explorer_use_the_same_patterns():
+def test_the_pages_use_the_same_patterns():
     folder = Path(phcle.__file__).parent / "atlas" / "static"
     script = (folder / "core.js").read_text(encoding="utf-8")
     found = dict(re.findall(r"const (LIVE|NUMBER) =\s+/\^(.+)/;\n", script))

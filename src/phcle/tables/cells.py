@@ -310,6 +310,8 @@ def cell_text(value: Any) -> str:
     >>> [cell_text(x) for x in (None, True, 2.0, 0.5, " word ", datetime(2021, 5, 3))]
     ['', 'true', '2', '0.5', 'word', '2021-05-03']
     """
+    if isinstance(value, str):
+        return normal(value).strip()
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     if isinstance(value, datetime) and value.time() == time():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -555,23 +555,22 @@ def _parquet_rows(path: Path) -> Rows:
         n_before = 0
         for batch in file.iter_batches(BATCH):
             columns = (column.to_pylist() for column in batch.columns)
-            for number, row in enumerate(zip(*columns, strict=True), n_before + 1):
-                cells = [
-                    _simple(path, name, value)
-                    for name, value in zip(names, row, strict=True)
-                ]
-                if any(cell != "" for cell in cells):
-                    yield number, cells
+            cells = [_simple(path, *own) for own in zip(names, columns, strict=True)]
+            for number, row in enumerate(zip(*cells, strict=True), n_before + 1):
+                if any(cell != "" for cell in row):
+                    yield number, list(row)
             n_before += batch.num_rows
 
 
-def _simple(path: Path, column: str, value: Any) -> Any:
-    if isinstance(value, (list, dict, bytes)):
+def _simple(path: Path, title: str, values: Sequence[Any]) -> list[Any]:
+    """The cells of a column; lists and the like are refused."""
+    odd = [x for x in values if isinstance(x, (list, dict, bytes))]
+    if odd:
         raise FileError(
-            f"{path}: column {column!r} holds {type(value).__name__} values, such as "
-            f"{str(value)[:40]}; give one text or number per cell."
+            f"{path}: column {title!r} holds {type(odd[0]).__name__} values, such as "
+            f"{str(odd[0])[:40]}; give one text or number per cell."
         )
-    return typed(value)
+    return list(map(typed, values))
 
 
 TYPED: dict[str, tuple[Callable[[Path], Rows], str]] = {
