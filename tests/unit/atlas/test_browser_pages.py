@@ -385,7 +385,8 @@ def test_a_dropped_vector_is_understood(open_page, zoo_embedding):
     content = io.BytesIO()
     np.save(content, zoo_embedding["wolf"])
     page.set_input_files(
-        "#file", {"name": "wolf.npy", "mimeType": "x/npy", "buffer": content.getvalue()}
+        "#file",
+        {"name": "wolf.npy", "mimeType": "x/npy", "buffer": content.getvalue()},
     )
     page.wait_for_selector(".neighbours li")
     assert "wolf" in page.inner_text(".neighbours")

@@ -130,16 +130,3 @@ def test_every_cut_and_every_flipped_byte_is_refused(path):
         damaged.write_bytes(flipped)
         with pytest.raises(FileError, match=r"damaged\.phcle"):
             load(damaged)
-
-
-def test_existing_file_survives_a_failed_save(path, embedding, monkeypatch):
-    before = path.read_bytes()
-
-    def fail(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", fail)
-    with pytest.raises(FileError, match="No space left"):
-        embedding.save(path)
-    assert path.read_bytes() == before
-    assert [file.name for file in path.parent.iterdir()] == [path.name]
