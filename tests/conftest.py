@@ -15,14 +15,18 @@ from pathlib import Path
 import numpy as np
 import other_systems  # before phcle, which it may change
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from phcle.backends.protocol import choose_backend
 from phcle.errors import BackendError
 
 # Machines may be busy, so no example has a time limit; CI draws the same each time.
+# Examples may share a folder.
 settings.register_profile(
-    "phcle", deadline=None, derandomize=bool(os.environ.get("CI"))
+    "phcle",
+    deadline=None,
+    derandomize=bool(os.environ.get("CI")),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("phcle")
 

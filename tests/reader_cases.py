@@ -430,14 +430,7 @@ def _sealed() -> list[Reader]:
 
     kinds: list[tuple[str, str, str, Any, Any, Any]] = [
         ("embedding", "embedding", "a.phcle", load, save, asked),
-        (
-            "predictions",
-            "predictions",
-            "p.phcle",
-            load,
-            predicted,
-            completed,
-        ),
+        ("predictions", "predictions", "p.phcle", load, predicted, completed),
         ("map", "maps", "a.map", load_map, image_map, looked_at),
         ("checkpoint", "maps", "a.ckpt", read_checkpoint, checkpointed, repr),
     ]

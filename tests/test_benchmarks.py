@@ -46,20 +46,6 @@ def test_speed_writes_when_phcle_came_to_the_gap_of_every_method(
     assert "PMI + SVD" in printed
 
 
-def test_the_map_undoes_what_a_peer_did_to_the_scale(benchmarks):
-    import numpy as np
-    import speed
-
-    problem = speed.hypernym_problem(2)
-    rng = np.random.default_rng(0)
-    n_labels, n_columns = problem.contexts[0].counts.shape
-    W, C = rng.normal(size=(n_labels, 2)), rng.normal(size=(n_columns, 2))
-    plain = speed.gap_of_peer(problem, W, C)
-    assert np.isclose(plain, speed.gap_of_peer(problem, 30 * W, C / 2), rtol=1e-3)
-    weights = speed.equal_weights(problem)
-    assert plain <= speed.objective_terms(problem, W, [C], weights)["gap"]
-
-
 def test_stages_completion_and_refit_are_measured(benchmarks, tmp_path, capsys):
     import fit
 
@@ -209,16 +195,3 @@ def test_tables_hide_whole_labels_and_leave_no_row_empty(benchmarks):
     assert not hidden["cells"].all(axis=1).any()
     shown = table_rivals.without(table, hidden["cells"] | hidden["labels"])
     assert (shown.known == ~(hidden["cells"] | hidden["labels"])).all()
-
-
-def test_rules_find_a_cell_that_breaks_a_dependency(benchmarks):
-    import table_rivals
-    import tables
-
-    table = made_up_table(table_rivals)
-    table.values[:, 2] = [x[0] for x in table.groups]
-    table.kinds[2] = "category"
-    table.values[7, 1] = "odd"
-    for rule in ("family", "dependencies"):
-        (line,) = tables.find_errors(table, {(7, 1)}, rule)
-        assert line["found"] == line["wrong"] == 1

@@ -50,9 +50,7 @@ def fitted(tmp_path_factory):
             settings = {**os.environ, "PYTHONHASHSEED": str(hashes)}
             settings |= dict.fromkeys(THREADS, str(threads))
             made[out] = subprocess.run(
-                [sys.executable, "-c", FIT, backend, out],
-                env=settings,
-                check=True,
+                [sys.executable, "-c", FIT, backend, out], env=settings, check=True
             )
         return out
 

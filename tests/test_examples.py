@@ -28,15 +28,9 @@ PAGES = [
 ]
 MOST_NOT_RUN = 3  # blocks per page
 # Pages with commands that take minutes, or with data that does not ship with phcle.
-MAY_NOT_RUN = (
-    "benchmarks/README.md",
-    "docs/performance.md",
-)
+MAY_NOT_RUN = ("benchmarks/README.md", "docs/performance.md")
 # Examples that need a library which not every Python here has.
-NEEDS = {
-    "docs/ecosystem.md": "torch",
-    "docs/howto/gpu.md": "torch",
-}
+NEEDS = {"docs/ecosystem.md": "torch", "docs/howto/gpu.md": "torch"}
 
 
 def skip_without_library(name):
@@ -83,16 +77,6 @@ def test_numbers_of_an_output_may_vary_where_a_comment_says_so(tmp_path):
             run_and_report(page, write=False)
 
 
-def test_an_output_that_differs_can_be_written_to_the_page(tmp_path):
-    page, text = (
-        tmp_path / "page.md",
-        "```python\nprint({0})\n```\n\n```text\n{1}\n```\n",
-    )
-    page.write_text(text.format(7, "...") + "\n" + text.format("7, 8", "7 9"))
-    run_and_report(page, write=True)
-    assert page.read_text() == text.format(7, "...") + "\n" + text.format("7, 8", "7 8")
-
-
 def test_a_block_that_fails_is_refused_with_its_line(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("# A page\n\n```sh\nfalse\ntrue\n```\n")
@@ -102,13 +86,6 @@ def test_a_block_that_fails_is_refused_with_its_line(tmp_path):
     (tmp_path / "other").mkdir()
     with pytest.raises(ExampleError, match=r"page\.md:1 failed: NameError"):
         list(run_page(page, tmp_path / "other"))
-
-
-def test_a_block_without_a_language_is_refused(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text("```\nphcle fit\n```\n")
-    with pytest.raises(ExampleError, match="must say its language"):
-        blocks_of(page)
 
 
 def test_a_block_that_does_not_run_says_why_in_a_comment(tmp_path):

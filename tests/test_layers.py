@@ -33,9 +33,7 @@ def lint(folder):
         "sys.exit(lint_imports(config_filename=sys.argv[2], no_cache=True))"
     )
     return subprocess.run(
-        [sys.executable, "-c", code, folder, CONTRACTS],
-        capture_output=True,
-        text=True,
+        [sys.executable, "-c", code, folder, CONTRACTS], capture_output=True, text=True
     )
 
 

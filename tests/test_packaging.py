@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 import tarfile
 import tomllib
 from pathlib import Path
@@ -35,14 +34,6 @@ def test_a_source_archive_that_lacks_a_file_of_the_tests_is_refused(tmp_path):
     check_wheel.check_sdist(whole)
     with pytest.raises(SystemExit, match=r"lacks tests/conftest\.py"):
         check_wheel.check_sdist(lacking)
-
-
-def test_the_running_python_is_among_those_that_are_tried(monkeypatch, tmp_path):
-    name = f"python3.{sys.version_info.minor}"
-    (tmp_path / name).symlink_to(sys.executable)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "none"))
-    assert check_wheel.pythons() == [tmp_path / name]
 
 
 def test_both_distributions_have_the_same_version():

@@ -1,4 +1,4 @@
-"""Benchmarks and tools use names that phcle has; most of them run only by hand."""
+"""Benchmarks and tools use names that phcle has; what counts as a line of code."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 from pathlib import Path
 
+import measure_code
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -31,3 +32,34 @@ def test_scripts_import_what_exists(path):
             pytest.skip(f"{error.name} is not installed")
         if not hasattr(found, name):
             assert importlib.util.find_spec(f"{module}.{name}"), (module, name)
+
+
+MODULE = '''"""A docstring."""
+
+import os  # a comment
+
+
+def place():
+    """Say where."""
+    # why
+    return os.path.join(
+        "a",
+    )
+'''
+
+
+def test_only_lines_of_code_count(tmp_path):
+    (tmp_path / "x.py").write_text(MODULE)
+    found = measure_code.code_lines(tmp_path / "x.py")
+    lines = ["import os  # a comment", "def place():", "return os.path.join("]
+    assert found == [*lines, '"a",', ")"]
+
+
+def test_every_measure_of_the_tree_has_a_limit_and_one_above_it_is_named(capsys):
+    limits = measure_code.tomllib.loads(measure_code.LIMITS.read_text())
+    sizes = measure_code.sizes_of_tree()
+    assert {*sizes, *measure_code.USES} == set(limits)
+    assert all(set(own) == set(limits[name]) for name, own in sizes.items())
+    assert measure_code.is_within("src", {"files": 5}, {"files": 5})
+    assert not measure_code.is_within("src", {"files": 6}, {"files": 5})
+    assert capsys.readouterr().out.splitlines()[1].endswith("OVER")

@@ -271,34 +271,6 @@ def test_odd_notations_are_never_taken_for_other_numbers(tmp_path, odd):
     assert column(tmp_path, odd, "2").columns == tuple(sorted((f"x={odd}", "x=2")))
 
 
-@pytest.mark.parametrize(
-    ("cells", "numbers"),
-    [
-        (["1,000", "2,500", "3,500,000"], [1000, 2500, 3_500_000]),
-        (["1.000.000", "2.500.000"], [1e6, 2.5e6]),
-        (["3,5", "4,25"], [3.5, 4.25]),
-        (["50%", "20 %"], [50, 20]),
-        (["1 000", "2\u202f000,5"], [1000, 2000.5]),
-        (["1.299,00", "605.57"], [1299, 605.57]),
-        (["(3.5)", "\u22124"], [-3.5, -4]),
-        (["12", "１２", "٣", " 1E-3 ", "+.5"], [12, 12, 3, 0.001, 0.5]),
-        (["nan", "NA", "null", "", "2,5"], [*[np.nan] * 4, 2.5]),
-    ],
-)
-def test_numbers_of_any_notation_and_script_are_read(tmp_path, cells, numbers):
-    np.testing.assert_array_equal(column(tmp_path, *cells).values[:, 0], numbers)
-
-
-CODES = [("1.2.3", "1.10.0"), ("2020.01.31", "x"), ("0x1",)]
-CODES += [("2XL", "3XL"), ("A1", "B2"), ("1-2", "3-4")]
-
-
-@pytest.mark.parametrize("cells", CODES)
-def test_codes_that_are_no_numbers_stay_texts(tmp_path, cells):
-    expected = tuple(sorted(f"x={cell}" for cell in cells))
-    assert column(tmp_path, *cells).columns == expected
-
-
 @pytest.mark.parametrize("weight", ["1e999", "nan", "-1", "1_0", "0x1", "x"])
 def test_a_weight_that_is_no_finite_number_is_refused(tmp_path, weight):
     path = tmp_path / "e.csv"

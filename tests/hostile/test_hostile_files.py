@@ -17,13 +17,7 @@ import numpy as np
 import pytest
 from reader_cases import READERS, WIDTH, forge, mat, npy, sealed_parts
 
-from phcle import (
-    PHCLE,
-    LabelEmbedding,
-    RelationalContext,
-    completion_skill,
-    load,
-)
+from phcle import PHCLE, LabelEmbedding, RelationalContext, completion_skill, load
 from phcle.cli import main
 from phcle.errors import ContextError, FileError
 from phcle.files import format_of, parse_json, read_sealed
@@ -225,10 +219,6 @@ def test_content_with_half_a_character_is_refused(tmp_path):
         load(path)
 
 
-def zeros_gzip(n):
-    return gzip.compress(bytes(n), compresslevel=1)
-
-
 def mat_bomb():
     """A MAT file whose element unpacks to far more than the file."""
     whole = mat(False)
@@ -257,10 +247,6 @@ def lying_npy(n=10**12):
     head = data[:128].replace(b"(2, 1)", lie)
     spare = len(lie) - len(b"(2, 1)")
     return head.replace(b" " * spare, b"", 1)[:128] + data[128:]
-
-
-def lying_npz():
-    return READERS["npz member"].made(lying_npy())
 
 
 BOMBS = {

@@ -75,8 +75,7 @@ def test_dots_of_usual_toml_are_read(text):
 
 
 @pytest.mark.parametrize(
-    "piece",
-    ["a", '"', "'", '"a\\', "\"'", '"""a', "'''a'", "a.a ", "'.\n", "a={"],
+    "piece", ["a", '"', "'", '"a\\', "\"'", '"""a', "'''a'", "a.a ", "'.\n", "a={"]
 )
 def test_toml_is_refused_in_little_time(piece):
     text = piece * (100_000 // len(piece))

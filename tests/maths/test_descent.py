@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import warnings
 
 import numpy as np
@@ -36,7 +35,7 @@ def converge(problem, backend, *, sweeps=3000, tol=1e-13, init="spectral"):
     return solver, solver.learn(solver.begin(start, weights), max_iter=sweeps)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 10_000),
     n_labels=st.integers(4, 9),
@@ -182,19 +181,6 @@ def test_ones_start_gives_the_same_trajectory_as_equal_dimensions(rng):
 def test_spectral_start_uses_every_dimension(hierarchy_model):
     strength = np.linalg.svd(hierarchy_model.embedding_.vectors, compute_uv=False)
     assert strength[-1] / strength[0] > 1e-3
-
-
-def test_paper_solver_descends_with_its_safe_step(backend, rng):
-    problem = make_problem(random_contexts(rng))
-    weights = equal_weights(problem)
-    solver = PaperSolver(DeviceProblem(backend, problem), tol=0)
-    start = start_factors(problem, weights, "random", np.random.default_rng(0))
-    state = solver.begin(start, weights)
-    for _ in range(30):
-        state = solver.sweep(state)
-    values = [record["objective"] for record in state.history]
-    assert all(b <= a for a, b in itertools.pairwise(values))
-    assert values[-1] < 0.9 * values[0]
 
 
 @pytest.mark.parametrize("solver", [Solver, PaperSolver])

@@ -40,7 +40,7 @@ def patchy_problem(rng, roles, n_labels=8, dim=3, **changes):
     return make_problem([*contexts, table, last], dim, **changes)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 10_000),
     roles=st.sampled_from([("family", ""), ("", "family"), ("family",) * 2]),

@@ -122,11 +122,6 @@ def test_a_deep_tree_of_pairs_keeps_every_level():
     assert found.places(labels, nodes).sum() == len(labels)
 
 
-def test_a_deep_chain_without_branches_has_no_nodes():
-    edges = [(f"n{i}", f"n{i + 1}") for i in range(3000)]
-    assert kinship(edges).nodes_for(["n0"]) == ()
-
-
 def test_edges_between_known_nodes_leave_a_tree_as_it_was():
     tree = kinship(BEASTS)
     nodes = tree.nodes_for(["cat", "lion", "dog", "wolf"])
@@ -143,17 +138,6 @@ def test_edges_between_known_nodes_leave_a_tree_as_it_was():
 def graph(*edges):
     context = RelationalContext.from_edges(edges)
     return GraphKinship(context.labels, context.counts)
-
-
-def test_labels_of_a_graph_hang_on_their_own_nodes():
-    found = graph(("cat", "dog"), ("dog", "wolf", 3))
-    labels = ["wolf", "cat", "dog", "stone"]
-    nodes = found.nodes_for(labels)
-    assert nodes == ("wolf", "cat", "dog")
-    assert found.places(labels, nodes).toarray().tolist() == [
-        *np.eye(3).tolist(),
-        [0, 0, 0],
-    ]
 
 
 def test_bonds_of_a_graph_are_its_laplacian_with_a_mean_degree_of_one():
@@ -176,24 +160,6 @@ def test_nodes_connected_to_data_are_taught():
     assert found.taught(nodes, np.array([1, 0, 0, 0, 0], bool)).tolist() == (
         [True, True, True, False, False]
     )
-
-
-def test_a_new_label_of_a_graph_hangs_between_its_neighbours():
-    known = graph(("cat", "dog"), ("dog", "wolf", 3))
-    nodes = known.nodes_for(["cat", "dog", "wolf"])
-    larger = known.extended(graph(("fox", "cat"), ("fox", "wolf", 3)), name="graph")
-    near = larger.places(["fox"], nodes).toarray()[0]
-    degree = 2 * 8 / 3  # edges count in both directions
-    assert near.tolist() == pytest.approx(
-        [x / (8 + GROUND * degree) for x in (2, 0, 6)]
-    )
-
-
-def test_repeated_edges_leave_a_graph_as_it_was():
-    known = graph(("cat", "dog"), ("dog", "wolf", 3))
-    again = known.extended(graph(("cat", "wolf", 9), ("cat", "dog")), name="graph")
-    assert again.names == known.names
-    assert (again.weights != known.weights).nnz == 0
 
 
 # ---- lengths ----

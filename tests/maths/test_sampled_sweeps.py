@@ -1,17 +1,16 @@
 """Sampled sweeps settle near the exact fit where a column belongs to most labels."""
 
-import os
-import subprocess
-import sys
 from itertools import pairwise
-from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from forked import run_together
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.errors import ConvergenceWarning
+from phcle.model import column_samples
 
 N_LABELS = 600
 
@@ -121,58 +120,16 @@ def test_a_fit_that_cannot_settle_ends_before_the_rise_and_names_the_context(
     assert gaps[:-1] == others[:n_before]
 
 
-def test_the_same_seed_draws_and_repeats_the_same(fit):
-    one, again = (fit("sampled", dim=2, seed=2, drawn=24) for _ in range(2))
-    assert columns(one) == columns(again)
-    assert one.embedding_.vectors.tobytes() == again.embedding_.vectors.tobytes()
-
-
-PROCESSES = """
-import multiprocessing, os, socket, sys
-import numpy as np
-import torch.distributed  # once, before processes are forked
-sys.path.insert(0, sys.argv[1])
-import phcle.model.column_samples
-from phcle import PHCLE
-from test_sampled_sweeps import columns, tree
-
-def process(rank, size, port):
-    if size > 1:
-        where = dict(MASTER_ADDR="127.0.0.1", MASTER_PORT=port, LOCAL_WORLD_SIZE=size)
-        run = dict(RANK=rank, WORLD_SIZE=size, LOCAL_RANK=rank, **where)
-        os.environ.update({name: str(value) for name, value in run.items()})
-    phcle.model.column_samples.SAMPLE = 24
-    options = dict(dim=2, mode="sampled", random_state=2, backend="numpy")
+def fit_and_save(folder, rank, size):
+    column_samples.SAMPLE = 24
+    options = {"dim": 2, "mode": "sampled", "random_state": 2, "backend": "numpy"}
     model = PHCLE(**options, choose=False, completion="none").fit(tree())
-    np.save(f"{sys.argv[2]}/columns{rank}of{size}.npy", columns(model))
-    np.save(f"{sys.argv[2]}/vectors{rank}of{size}.npy", model.embedding_.vectors)
-
-with socket.socket() as free:
-    free.bind(("127.0.0.1", 0))
-    port = free.getsockname()[1]
-fork = multiprocessing.get_context("fork")
-runs = [(0, 1, port), (0, 2, port), (1, 2, port)]
-all_started = [fork.Process(target=process, args=run) for run in runs]
-for one in all_started:
-    one.start()
-for one in all_started:
-    one.join()
-sys.exit(max(abs(one.exitcode) for one in all_started))
-"""
+    np.save(f"{folder}/columns{rank}of{size}.npy", columns(model))
+    np.save(f"{folder}/vectors{rank}of{size}.npy", model.embedding_.vectors)
 
 
 def test_two_processes_repeat_the_same_sweeps_as_one(tmp_path):
-    pytest.importorskip("torch", reason="PyTorch is not installed")
-    if not hasattr(os, "fork"):
-        pytest.skip("processes cannot be forked here")
-    done = subprocess.run(
-        [sys.executable, "-c", PROCESSES, str(Path(__file__).parent), str(tmp_path)],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
-    assert done.returncode == 0, done.stderr
+    run_together(fit_and_save, tmp_path, 1, 2)
     drawn, vectors = (
         [np.load(tmp_path / f"{what}{run}.npy") for run in ("0of1", "0of2", "1of2")]
         for what in ("columns", "vectors")
@@ -184,3 +141,38 @@ def test_two_processes_repeat_the_same_sweeps_as_one(tmp_path):
     np.testing.assert_allclose(
         vectors[0], vectors[1], atol=0.02 * abs(vectors[0]).max()
     )
+
+
+def as_gpu(init):
+    def accelerated(self, *args, **options):
+        init(self, *args, **options)
+        self.is_accelerated = True
+
+    return accelerated
+
+
+def test_a_sampled_fit_with_a_sampled_last_solve_comes_near_the_exact_one():
+    torch_backend = pytest.importorskip(
+        "phcle.backends.torch_backend", reason="PyTorch is not installed"
+    )
+    backend = torch_backend.TorchBackend
+    rng = np.random.default_rng(0)
+    places = rng.random(300)
+    near = np.exp(-30 * np.abs(places[:, None] - places)) > 0.3
+    labels = [f"l{i}" for i in range(300)]
+    context = RelationalContext.from_matrix(1.0 * near, labels, self_loops=True)
+    options = {"dim": 4, "backend": "torch", "device": "cpu"}
+    exact = PHCLE(**options).fit(context)
+    with (
+        mock.patch.object(backend, "__init__", as_gpu(backend.__init__)),
+        mock.patch("phcle.model.column_samples.GPU_EXACT_PAIRS", 1000),
+        mock.patch("phcle.model.column_samples.GPU_SAMPLE", 80),
+        mock.patch("phcle.model.column_samples.SHUFFLED", 100),
+        mock.patch("phcle.model.label_solve.SOLVED_PAIRS", 1000),
+        mock.patch("phcle.model.label_solve.SOLVED_COLUMNS", 150),
+    ):
+        sampled = PHCLE(**options).fit(context)
+    run = sampled.embedding_.origin["run"]
+    assert (run["mode"], run["last_solve"]) == ("sampled", "sampled")
+    gap = sampled.history_[-1]["gap"]
+    assert gap == pytest.approx(exact.history_[-1]["gap"], rel=0.1)

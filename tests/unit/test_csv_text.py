@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import phcle
@@ -47,7 +47,7 @@ def test_every_text_comes_back_without_its_mark(text):
     assert unmarked(harmless(text)) == text
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100)
 @given(st.lists(SIGNS.filter(str.strip), min_size=1, max_size=4))
 @example(["'\r", " '=1", "'=1"]).via("spaces beside a mark")
 @example(["'=1", "a\rb", "=1", '"', "x\ny", "-1"])

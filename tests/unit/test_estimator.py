@@ -33,16 +33,6 @@ def test_an_unknown_option_is_refused_at_once_with_the_nearest_name():
         PHCLE().set_params(rige=1)
 
 
-def test_help_explains_every_option():
-    text = inspect.getdoc(PHCLE)
-    main, others = text.split("Other Parameters")
-    for option in OPTIONS:
-        entry = f"{option.name} : {option.type_text}"
-        assert entry in (main if option.group == "main" else others)
-        assert option.help.split()[0] in text
-    assert sum(option.group == "main" for option in OPTIONS) == 6
-
-
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 import threading
 import time
 
 import pytest
+from terminal import said_on_a_terminal
 
 from phcle import PHCLE, DescriptiveContext
 
@@ -77,26 +76,6 @@ def test_fit_and_report_show_their_stages_on_a_terminal(tmp_path, extra):
 
 def _on_a_terminal(arguments, folder):
     """What a command prints on standard error if that is a terminal."""
-    import pty
-
-    terminal, end = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "phcle", *arguments],
-        cwd=folder,
-        stderr=end,
-        stdout=subprocess.DEVNULL,
-        env={**os.environ, "COLUMNS": "120", "TERM": "xterm"},
-    )
-    os.close(end)
-    said = b""
-    while True:
-        try:
-            data = os.read(terminal, 4096)
-        except OSError:  # how Linux says that the other end is closed
-            break
-        if not data:
-            break
-        said += data
-    os.close(terminal)
-    assert process.wait(timeout=240) == 0, said
+    wide = {**os.environ, "COLUMNS": "120", "TERM": "xterm"}
+    said = said_on_a_terminal(arguments, folder, wide)
     return re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", said).decode()

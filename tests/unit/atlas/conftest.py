@@ -90,11 +90,8 @@ def app(workspace):
 
 
 @pytest.fixture(scope="session")
-def client(app):
-    testclient = pytest.importorskip(
-        "starlette.testclient", reason="no client for tests is installed"
-    )
-    with testclient.TestClient(app, raise_server_exceptions=False) as client:
+def client(workspace):
+    with _client(workspace) as client:
         yield client
 
 
@@ -123,13 +120,6 @@ def patchy_workspace(patchy):
 @pytest.fixture(scope="session")
 def patchy_client(patchy_workspace):
     with _client(patchy_workspace) as client:
-        yield client
-
-
-@pytest.fixture
-def bare_client(bare_embedding):
-    """A client of an explorer of vectors without contexts."""
-    with _client(bare_embedding) as client:
         yield client
 
 

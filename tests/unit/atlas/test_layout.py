@@ -129,14 +129,6 @@ def test_there_are_never_more_branches_than_asked_for():
     )
 
 
-def test_a_label_below_two_branches_is_in_the_larger():
-    edges = [(f"a{i}", "A") for i in range(6)] + [(f"b{i}", "B") for i in range(4)]
-    tree = Hierarchy.from_edges([*edges, ("b0", "A"), ("A", "all"), ("B", "all")])
-    found = find_branches(tree, tree.leaves)
-    assert found.nodes == ("A", "B")
-    assert found.codes[tree.leaves.index("b0")] == 0
-
-
 def test_branches_are_sorted_by_the_labels_that_are_left_to_them():
     edges = [(f"a{i}", "A") for i in range(9)] + [(f"c{i}", "C") for i in range(5)]
     edges += [(f"a{i}", "B") for i in range(4)] + [(f"b{i}", "B") for i in range(3)]

@@ -77,16 +77,6 @@ def test_a_label_that_moved_lies_farthest_from_its_old_place(pair, answer):
     assert answer["agreement"] > 0.9
 
 
-def test_the_second_map_has_the_middle_and_the_spread_of_the_first(pair, answer):
-    shown = ~np.isnan(answer["x"])
-    first = pair.opened.places[shown]
-    second = np.column_stack([answer["x"], answer["y"]])[shown]
-    np.testing.assert_allclose(first.mean(axis=0), second.mean(axis=0), atol=1e-5)
-    assert np.linalg.norm(first - first.mean(axis=0)) == pytest.approx(
-        np.linalg.norm(second - second.mean(axis=0)), rel=1e-4
-    )
-
-
 def test_a_map_that_is_not_ready_says_so(client_of):
     old, new = embeddings()
     opened = Opened(old, "old")

@@ -33,12 +33,6 @@ def test_new_labels_join_the_old_ones(add, zoo):
     assert more.contexts_of("puma")["tree"]
 
 
-def test_new_inner_node_may_stand_between(add, zoo):
-    new = "child,parent\nlynx,big cat\nbig cat,felid\n"
-    add("--hierarchy", "new.csv", new=new)
-    assert "lynx" in library.load(zoo / "more.phcle")
-
-
 def test_unknown_parent_gets_a_spelling_suggested(add):
     new = "child,parent\npuma,cat famly\n"
     result = add("--hierarchy", "new.csv", code=2, new=new)

@@ -91,7 +91,7 @@ def test_a_column_of_two_contexts_names_its_context(phcle, zoo):
 
 def test_wide_fills_the_gaps_of_the_own_table(phcle, fitted, zoo):
     answer = phcle(
-        *("complete", fitted, "--wide", "looks.csv", "--out", "filled.csv", "--json"),
+        *("complete", fitted, "--wide", "looks.csv", "--out", "filled.csv", "--json")
     ).stdout
     before = (zoo / "looks.csv").read_text().splitlines()
     after = (zoo / "filled.csv").read_text().splitlines()
@@ -186,11 +186,7 @@ def test_decisions_are_applied_to_the_own_table(phcle, fitted, zoo):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        (
-            "gap,dog",
-            "gap,dgo",
-            "line 2: no label 'dgo' in this embedding. Did you",
-        ),
+        ("gap,dog", "gap,dgo", "line 2: no label 'dgo' in this embedding. Did you"),
         ("stripes,yes", "stripe,yes", "line 2: column must be one of weight, stripes"),
         (
             "wolf,looks,weight",

@@ -14,8 +14,6 @@ from patchy_table import WRONG, write_patchy_table
 
 from phcle import load
 
-RULES = "mean or most common value", "family"
-
 
 @pytest.fixture(scope="module")
 def learned(tmp_path_factory):
@@ -47,20 +45,6 @@ def test_evaluate_shows_each_column_beside_the_rules(phcle, learned):
     assert "size: a simple rule is as good: family" in said
     assert "noise: a simple rule is " in said
     assert "whole hidden rows have this weight" in " ".join(said.split())
-
-
-def test_evaluate_gives_the_same_as_json(phcle, learned):
-    found = json.loads(phcle("evaluate", learned[1], "--complete", "--json").stdout)
-    assert found["file"] == str(learned[1])
-    assert found["cells"] >= 100
-    columns = {x["column"]: x for x in found["columns"]}
-    assert columns["size"]["measure"] == "share right"
-    assert columns["size"]["kind"] == "category"
-    assert columns["size"]["score"] > 0.9 > columns["size"]["usual"]
-    assert columns["length"]["measure"] == "R²"
-    assert columns["length"]["score"] > columns["length"]["family"]
-    assert columns["noise"]["verdict"] != "better"
-    assert {x["best_rule"] for x in columns.values()} <= set(RULES)
 
 
 @pytest.mark.parametrize(
@@ -132,9 +116,7 @@ def test_suspicious_cells_of_some_labels_or_columns(phcle, learned):
     assert "Did you mean 'size'" in said.stderr
 
 
-def test_draws_are_several_values_of_each_cell_the_same_with_one_seed(
-    phcle, learned, zoo
-):
+def test_draws_are_several_values_of_each_cell(phcle, learned, zoo):
     def drawn(*flags):
         command = ("complete", learned[1], "--no-why", "--out", "drawn.csv")
         phcle(*command, "--draws", 3, *flags)
@@ -145,14 +127,7 @@ def test_draws_are_several_values_of_each_cell_the_same_with_one_seed(
     assert list(rows[0])[-1] == "draw"
     assert set(Counter((x["label"], x["column"]) for x in rows).values()) == {3}
     assert {x["draw"] for x in rows} == {"1", "2", "3"}
-    numbers = [x for x in rows if x["column"] == "mass"]
-    assert len({x["value"] for x in numbers}) > len(numbers) / 2
-    assert drawn("--seed", 0) == found
-    assert drawn("--seed", 1) != found
-    (first, *_) = json.loads(
-        phcle("complete", learned[1], "--draws", 1, "--json").stdout
-    )
-    assert first["draw"] == 1
+    assert drawn("--seed", 0) == found != drawn("--seed", 1)
 
 
 @pytest.fixture(scope="module")
@@ -181,9 +156,8 @@ def test_a_file_without_predictions_says_that_nothing_was_measured(phcle, unpred
     assert "No known cell" not in said.stdout
     said = phcle("evaluate", unpredicted, "--complete", code=2).stderr
     assert "this fit did not predict gaps" in said
-    for command in ("info", "describe"):
-        rest = ("x7",) if command == "describe" else ()
-        assert phcle(command, unpredicted, *rest).stdout
+    assert phcle("info", unpredicted).stdout
+    assert phcle("describe", unpredicted, "x7").stdout
 
 
 @pytest.mark.parametrize("forged", [7, {"columns": 3}, {"columns": [{"a": 1}]}, None])

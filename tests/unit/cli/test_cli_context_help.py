@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 N, GROUPS = 120, 24
@@ -22,13 +23,8 @@ def shop(phcle, zoo):
         "noise": rng.normal(size=(N, 6)),
     }
     for name, values in tables.items():
-        columns = [f"{name}{i}" for i in range(values.shape[1])]
-        rows = [
-            f"x{i}," + ",".join(map(repr, row)) for i, row in enumerate(values.tolist())
-        ]
-        (zoo / f"{name}.csv").write_text(
-            "\n".join(["label," + ",".join(columns), *rows])
-        )
+        frame = pd.DataFrame(values, [f"x{i}" for i in range(N)]).add_prefix(name)
+        frame.to_csv(zoo / f"{name}.csv", index_label="label")
     edges = [f"x{i},g{g}" for i, g in enumerate(group)]
     edges += [f"g{g},root" for g in range(GROUPS)]
     (zoo / "groups.csv").write_text("\n".join(["child,parent", *edges]))

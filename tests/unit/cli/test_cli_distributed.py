@@ -8,12 +8,15 @@ import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 from command_line import call
+from forked import run_together
 
 import phcle
+from phcle.cli import main
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 
@@ -35,16 +38,7 @@ def tree(tmp_path):
 
 def command(tree, out, *more):
     files = ["--hierarchy", str(tree), "--tags", str(tree.with_name("tags.csv"))]
-    fixed = [
-        "--dim",
-        "6",
-        "--set",
-        "tol=0",
-        "--device",
-        "cpu",
-        "--set",
-        "backend=numpy",
-    ]
+    fixed = ["--dim=6", "--set=tol=0", "--device=cpu", "--set=backend=numpy"]
     return ["phcle", "fit", *files, *fixed, "--out", str(out), *map(str, more)]
 
 
@@ -63,47 +57,11 @@ def torchrun(n, arguments):
     )
 
 
-FORKS = """
-import os, sys
-import torch.distributed  # once, before processes are forked
-from phcle.cli import main
-
-def process(rank):
-    os.environ |= {"RANK": str(rank), "LOCAL_RANK": str(rank)}
-    try:
-        main()
-        code = 0
-    except SystemExit as end:
-        code = end.code or 0
-    sys.stderr.flush()
-    os._exit(code)
-
-size = int(sys.argv.pop(1))
-children = []
-for rank in range(size):
-    children.append(os.fork())
-    if not children[-1]:
-        process(rank)
-codes = [os.waitstatus_to_exitcode(os.waitpid(x, 0)[1]) for x in children]
-sys.exit(max(codes, key=abs))
-"""
-
-
-def forked(n, arguments):
-    """The same without a launcher; PyTorch, which takes seconds, is loaded once."""
-    if not hasattr(os, "fork"):
-        return torchrun(n, arguments)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
-    meeting = {"WORLD_SIZE": str(n), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-    return subprocess.run(
-        [sys.executable, "-c", FORKS, str(n), *arguments[1:]],
-        capture_output=True,
-        text=True,
-        timeout=LIMIT,
-        env={**environment(), **meeting, "LOCAL_WORLD_SIZE": str(n)},
-    )
+def resume(folder, rank, size):
+    """Go on with the fit of this folder, in one of several forked processes."""
+    folder = Path(folder)
+    more = ("--set", "max_iter=6", "--checkpoint", folder / "fit.ckpt", "--resume")
+    main(command(folder / "tree.csv", folder / "shared.phcle", *more)[1:])
 
 
 def test_processes_share_a_fit_and_another_number_of_them_resumes_it(tree, tmp_path):
@@ -113,11 +71,7 @@ def test_processes_share_a_fit_and_another_number_of_them_resumes_it(tree, tmp_p
     first = command(tree, shared, "--set", "max_iter=3", "--checkpoint", checkpoint)
     done = torchrun(2, first)
     assert done.returncode == 0, done.stderr
-    rest = command(
-        tree, shared, "--set", "max_iter=6", "--checkpoint", checkpoint, "--resume"
-    )
-    done = forked(3, rest)
-    assert done.returncode == 0, done.stderr
+    run_together(resume, tmp_path, 3)
     one, other = phcle.load(alone), phcle.load(shared)
     assert one.labels == other.labels
     # Rows are cut into other blocks, so inexact steps differ a little on the way.

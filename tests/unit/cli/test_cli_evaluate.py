@@ -58,14 +58,6 @@ def test_evaluate_refuses_features_of_other_classes(phcle, images):
     assert "none" in result.stderr
 
 
-def test_evaluate_suggests_the_nearest_classifier(phcle, images):
-    result = phcle(
-        *("evaluate", "animals.phcle", "--features", images, "--classifier", "eszl"),
-        code=2,
-    )
-    assert "Did you mean 'eszsl'" in result.stderr
-
-
 def test_evaluation_among_all_classes_is_shown_and_written(phcle, zoo, images):
     command = ("evaluate", "animals.phcle", "--features", images, "--generalised")
     command += ("--classifier", "eszsl", "--splits", 2)

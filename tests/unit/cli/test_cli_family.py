@@ -55,12 +55,6 @@ def test_labels_are_added_below_their_parents(phcle, fitted, zoo):
     assert "Both are below (most specific first): cat family" in shown
 
 
-def test_every_query_takes_a_family(phcle, fitted):
-    for command in ("nearest", "describe"):
-        assert phcle(command, fitted, "cat").stdout
-    assert phcle("clusters", fitted, "--count", 2).stdout
-
-
 def test_a_vocabulary_may_be_a_family(phcle, zoo):
     pytest.importorskip("rdflib", reason="rdflib is not installed")
     (zoo / "beasts.ttl").write_text(

@@ -78,14 +78,6 @@ def test_word_vectors_are_taken_for_known_labels_only(phcle, zoo):
     assert embedding.contexts[1].observed_labels == ("cat", "lion", "dog")
 
 
-def test_texts_and_annotations_are_contexts(phcle, zoo):
-    (zoo / "texts.csv").write_text("label,text\ncat,soft fur\ndog,warm fur\n")
-    (zoo / "photos.csv").write_text("item,label\n1,cat\n1,dog\n2,lion\n2,zebra\n")
-    phcle(*FIT, "--texts", "texts.csv", "--annotations", "photos.csv")
-    contexts = library.load(zoo / "out.phcle").contexts
-    assert [context.name for context in contexts] == ["tree", "photos", "texts"]
-
-
 def test_warning_is_one_line_on_stderr(phcle):
     result = phcle(*FIT, "--set", "max_iter=1", "--quiet")
     assert result.stderr == (
@@ -123,12 +115,6 @@ def test_fit_without_any_context_says_which_flags_there_are(phcle):
 def test_output_path_is_checked_before_any_file_is_read(phcle):
     arguments = ("fit", "--hierarchy", "missing.csv", "--out", "no/out.phcle")
     assert "the folder no does not exist" in phcle(*arguments, code=2).stderr
-
-
-def test_failed_fit_leaves_no_temporary_file(phcle, zoo):
-    before = sorted(path.name for path in zoo.iterdir())
-    phcle(*FIT, "--attributes", "missing.csv", code=2)
-    assert sorted(path.name for path in zoo.iterdir()) == before
 
 
 def test_output_never_overwrites_an_input(phcle, zoo):

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+from terminal import read_all, said_on_a_terminal
 
 import phcle as library
 
@@ -63,7 +64,7 @@ def test_stopped_fit_saves_the_last_whole_sweep(zoo, sent, code):
         while not re.search(rb"sweep [1-9]", shown):  # the progress bar moves
             shown += os.read(terminal, 4096)
         process.send_signal(sent)
-        rest = b"".join(_read_all(terminal))
+        rest = b"".join(read_all(terminal))
         assert process.wait(timeout=180) == code
     finally:
         process.kill()
@@ -153,18 +154,6 @@ def test_too_little_memory_is_one_line_with_a_remedy(phcle, monkeypatch, words):
     assert words in said[0]
 
 
-def _read_all(terminal):
-    """What is written until the other end is closed."""
-    while True:
-        try:
-            data = os.read(terminal, 4096)
-        except OSError:  # how Linux says that the other end is closed
-            return
-        if not data:
-            return
-        yield data
-
-
 def test_fit_stopped_before_the_first_sweep_writes_nothing(phcle, zoo, monkeypatch):
     def stop(*_arguments, **_options):
         raise KeyboardInterrupt
@@ -218,20 +207,11 @@ def test_demo_shows_answers_on_one_screen_and_writes_a_page(phcle, zoo):
 @pytest.mark.posix("needs a pseudo-terminal")
 @pytest.mark.parametrize("ssh", [{}, {"SSH_CONNECTION": "a b"}])
 def test_demo_opens_its_page_only_where_somebody_can_see_it(zoo, ssh):
-    import pty
-
     (zoo / "browser").write_text('#!/bin/sh\necho "$1" > opened\n')
     (zoo / "browser").chmod(0o755)
     seen = {"DISPLAY": ":0", "BROWSER": str(zoo / "browser")}
     kept = {x: y for x, y in os.environ.items() if not x.startswith("SSH_")}
-    terminal, end = pty.openpty()
-    process = subprocess.Popen(
-        [*PHCLE, "demo"], cwd=zoo, stdout=end, stderr=end, env={**kept, **seen, **ssh}
-    )
-    os.close(end)
-    said = b"".join(_read_all(terminal))
-    os.close(terminal)
-    assert process.wait(timeout=180) == 0, said
+    said_on_a_terminal(["demo"], zoo, kept | seen | ssh, has_output=True)
     assert (zoo / "opened").exists() is not bool(ssh)
 
 

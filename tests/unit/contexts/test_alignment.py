@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from phcle import DescriptiveContext, RelationalContext
 from phcle.contexts import align
@@ -36,24 +34,6 @@ def test_contexts_are_sorted_by_their_kind_and_kept_whole():
     described = tags({"c": ["x"]})
     aligned = align(iter([described, edges]))
     assert aligned.contexts == (edges, described)
-
-
-@given(st.permutations(["a", "b", "c", "d"]), st.permutations(["c", "d", "e"]))
-@settings(deadline=None, max_examples=30)
-def test_rows_are_matched_by_label_in_whatever_order_they_come(first, second):
-    value = {x: float(ord(x)) for x in "abcde"}
-    one = pd.DataFrame({"x": [value[x] for x in first]}, index=first)
-    other = pd.DataFrame({"y": [-value[x] for x in second]}, index=second)
-    aligned = align(
-        [
-            DescriptiveContext.from_frame(one, name="one"),
-            DescriptiveContext.from_frame(other, name="other"),
-        ]
-    )
-    assert set(aligned.labels) == set("abcde")
-    for context, sign in zip(aligned.contexts, (1, -1), strict=True):
-        cut = context.rows_for(aligned.labels)
-        assert [sign * value[x] for x in cut.labels] == cut.values[:, 0].tolist()
 
 
 def test_open_hierarchy_takes_the_internal_nodes_that_others_name():

@@ -71,16 +71,6 @@ def test_probabilities_are_one_column_with_the_largest_first(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(("ending", "delimiter"), [(".csv", ","), (".tsv", "\t")])
-def test_no_cell_is_a_formula_and_numbers_stay_numbers(tmp_path, ending, delimiter):
-    path = tmp_path / f"filled{ending}"
-    write_cells([cell(label="=cmd|x", value="@SUM(A1)", low=-5.0)], path)
-    with path.open(newline="") as file:
-        (found,) = csv.DictReader(file, delimiter=delimiter)
-    assert (found["label"], found["value"]) == ("'=cmd|x", "'@SUM(A1)")
-    assert found["low"] == "-5"
-
-
 @pytest.mark.parametrize("ending", [".json", ".jsonl"])
 def test_json_has_plain_values_and_all_digits(tmp_path, ending):
     path = tmp_path / f"filled{ending}"

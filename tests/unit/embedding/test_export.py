@@ -9,7 +9,7 @@ import unicodedata
 import numpy as np
 import pytest
 from command_line import call
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phcle import DescriptiveContext, LabelEmbedding
@@ -98,7 +98,7 @@ def test_torch_makes_a_layer_of_the_safetensors_file(pets, tmp_path):
     np.testing.assert_array_equal(row, pets["guinea pig"])
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40)
 @given(
     st.lists(
         st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc", "Z"]))

@@ -12,13 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from phcle import (
-    PHCLE,
-    DescriptiveContext,
-    RelationalContext,
-    load,
-    suspicious_cells,
-)
+from phcle import PHCLE, DescriptiveContext, RelationalContext, load, suspicious_cells
 from phcle.errors import ContextWarning, FileError, OptionError
 from phcle.files import read_sealed, write_sealed
 

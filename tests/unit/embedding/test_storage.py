@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import struct
 import unicodedata
 
 import numpy as np
@@ -13,15 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from problems import random_contexts
 from safetensors import safe_open
-from safetensors.numpy import save_file
 
-from phcle import (
-    PHCLE,
-    DescriptiveContext,
-    LabelEmbedding,
-    RelationalContext,
-    load,
-)
+from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext, load
 from phcle.errors import FileError
 
 
@@ -87,7 +79,7 @@ def test_hierarchy_comes_back(hierarchy_model, tmp_path):
     )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_any_labels_and_finite_vectors_round_trip(tmp_path_factory, data):
     vectors = data.draw(
@@ -138,52 +130,3 @@ def test_every_cut_and_every_flipped_byte_is_refused(path):
         damaged.write_bytes(flipped)
         with pytest.raises(FileError, match=r"damaged\.phcle"):
             load(damaged)
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b"hello", b"PK\x03\x04" + b"\0" * 100, struct.pack("<Q", 2**60)]
-)
-def test_foreign_file_is_refused(tmp_path, content):
-    (tmp_path / "foreign").write_bytes(content)
-    with pytest.raises(FileError, match="not a phcle file"):
-        load(tmp_path / "foreign")
-
-
-def test_safetensors_of_others_are_refused(tmp_path):
-    save_file({"weights": np.zeros(3)}, tmp_path / "model.safetensors")
-    with pytest.raises(FileError, match="not a label embedding"):
-        load(tmp_path / "model.safetensors")
-
-
-def test_later_format_version_asks_for_an_update(path):
-    with safe_open(path, framework="numpy") as file:
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        header = json.loads(file.metadata()["phcle"]) | {"version": 99}
-    save_file(tensors, path, {"phcle": json.dumps(header)})
-    with pytest.raises(FileError, match="version 99"):
-        load(path)
-
-
-def test_missing_file_and_folder_are_told_apart(tmp_path):
-    with pytest.raises(FileError, match="no such file"):
-        load(tmp_path / "none.phcle")
-    with pytest.raises(FileError, match="is a folder"):
-        load(tmp_path)
-
-
-def test_existing_file_survives_a_failed_save(path, embedding, monkeypatch):
-    before = path.read_bytes()
-
-    def fail(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", fail)
-    with pytest.raises(FileError, match="No space left"):
-        embedding.save(path)
-    assert path.read_bytes() == before
-    assert [file.name for file in path.parent.iterdir()] == [path.name]
-
-
-def test_saving_into_a_missing_folder_says_so(tmp_path, embedding):
-    with pytest.raises(FileError, match="does not exist"):
-        embedding.save(tmp_path / "no" / "labels.phcle")

@@ -3,13 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from phcle import (
-    PHCLE,
-    DescriptiveContext,
-    RelationalContext,
-    load,
-    suspicious_cells,
-)
+from phcle import PHCLE, DescriptiveContext, RelationalContext, load, suspicious_cells
 from phcle.errors import OptionError
 
 N_GROUPS, N_IN_GROUP, N_ERRORS = 30, 8, 25

@@ -1,4 +1,4 @@
-"""Class splits, and scikit-learn's own search over them."""
+"""Splits of classes, scikit-learn's search over them, and measures of answers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import GridSearchCV, GroupShuffleSplit
 
 from phcle.errors import OptionError
-from phcle.images import ESZSL, class_splits, unseen_class_accuracy
+from phcle.images import (
+    ESZSL,
+    class_splits,
+    generalised_accuracy,
+    mean_class_accuracy,
+    unseen_class_accuracy,
+)
 
 
 @given(st.integers(4, 60), st.integers(1, 4), st.floats(0.05, 0.9), st.integers(0, 9))
@@ -59,3 +66,36 @@ def test_scikit_learn_searches_over_classes_with_our_score(planted_problem):
     assert unseen_class_accuracy(search.best_estimator_, unseen_X, unseen_y) > 0.5
     with pytest.raises(OptionError, match="'elk' of y is not a candidate"):
         unseen_class_accuracy(search.best_estimator_, X[:1], np.array(["elk"]))
+
+
+LABELS = ("cat", "dog", "elk", "fox")
+pairs = st.lists(
+    st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), min_size=1, max_size=40
+)
+
+
+@pytest.mark.filterwarnings("ignore:y_pred contains classes not in y_true")
+@pytest.mark.filterwarnings("ignore:A single label was found")
+@given(pairs)
+def test_mean_class_accuracy_is_balanced_accuracy(answers):
+    truth, given = zip(*answers, strict=True)
+    assert mean_class_accuracy(truth, given) == pytest.approx(
+        balanced_accuracy_score(truth, given)
+    )
+
+
+@given(pairs)
+def test_generalised_accuracy_joins_its_two_halves(answers):
+    truth, given = map(np.array, zip(*answers, strict=True))
+    new = np.isin(truth, ["elk", "fox"])
+    if new.all() or not new.any():
+        with pytest.raises(OptionError, match="both seen and unseen classes"):
+            generalised_accuracy(truth, given, unseen=["elk", "fox"])
+        return
+    found = generalised_accuracy(truth, given, unseen=["elk", "fox"])
+    assert found.seen == pytest.approx(mean_class_accuracy(truth[~new], given[~new]))
+    assert found.unseen == pytest.approx(mean_class_accuracy(truth[new], given[new]))
+    if found.seen and found.unseen:
+        assert 2 / found.harmonic == pytest.approx(1 / found.seen + 1 / found.unseen)
+    else:
+        assert found.harmonic == 0

@@ -1,4 +1,4 @@
-"""Features of one's own pictures."""
+"""Features of one's own pictures, and pictures as numbers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from phcle.errors import FileError
-from phcle.images import load_feature_folder
+from phcle.errors import ContextError, FileError
+from phcle.images import ImageData, load_feature_folder
 
 FEATURES = np.arange(12, dtype=np.float16).reshape(4, 3)
 LABELS = ["cat", "dog", "cat", "fish"]
@@ -92,32 +92,6 @@ def test_malformed_archives_are_refused(tmp_path, arrays, message):
         load_feature_folder(tmp_path)
 
 
-def test_python_objects_are_never_loaded(tmp_path):
-    objects = np.array(LABELS, dtype=object)
-    np.savez(tmp_path / "features.npz", features=FEATURES, labels=objects)
-    with pytest.raises(
-        FileError, match=r"plain numbers and texts .Object arrays cannot"
-    ):
-        load_feature_folder(tmp_path)
-    np.save(tmp_path / "X.npy", objects)
-    with pytest.raises(
-        FileError, match=r"plain numbers and texts .Object arrays cannot"
-    ):
-        load_feature_folder(tmp_path / "X.npy")
-
-
-def test_damaged_files_are_refused(tmp_path):
-    path = tmp_path / "features.npz"
-    np.savez(path, features=FEATURES, labels=LABELS)
-    path.write_bytes(path.read_bytes()[:200])
-    with pytest.raises(FileError, match="is damaged, or not a NumPy file"):
-        load_feature_folder(path)
-    path = tmp_path / "X.npy"
-    path.write_bytes(b"hello")
-    with pytest.raises(FileError, match="is damaged, or not a NumPy file"):
-        load_feature_folder(path)
-
-
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
@@ -143,3 +117,41 @@ def test_a_folder_must_have_one_source_of_features(tmp_path):
     (tmp_path / "b.txt").write_text("")
     with pytest.raises(FileError, match=r"must be an \.npz or \.npy file"):
         load_feature_folder(tmp_path / "b.txt")
+
+
+def make(**changes):
+    parts = {
+        "name": "pets",
+        "features": np.arange(8.0).reshape(4, 2),
+        "labels": np.array(["dog", "cat", "dog", "fish"]),
+    }
+    return ImageData(**{**parts, **changes})
+
+
+def test_classes_are_in_order_of_appearance():
+    data = make()
+    assert data.classes == ("dog", "cat", "fish")
+    assert data.features.dtype == np.float32
+
+
+def test_selecting_classes_keeps_the_order_of_the_pictures():
+    features, labels = make().select(["fish", "dog"])
+    assert labels.tolist() == ["dog", "dog", "fish"]
+    assert features[:, 0].tolist() == [0, 4, 6]
+
+
+def test_labels_must_be_as_many_as_images():
+    with pytest.raises(ContextError, match=r"\(4, 2\) and \(1,\)"):
+        make(labels=np.array(["dog"]))
+
+
+def test_features_must_be_numbers():
+    with pytest.raises(ContextError, match=r"must be numbers\. Got <U"):
+        make(features=np.full((4, 2), "1"))
+
+
+def test_a_feature_that_is_not_finite_is_named_by_its_image():
+    features = np.zeros((4, 2))
+    features[1, 1] = np.nan
+    with pytest.raises(ContextError, match=r"image 1 .*'cat'"):
+        make(features=features)

@@ -34,7 +34,7 @@ def harmonic(scores, y, penalty):
     return generalised_accuracy(y, answers, unseen=NEW).harmonic
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.integers(0, 10**6), st.booleans())
 def test_no_other_penalty_balances_better(seed, has_ties):
     random = np.random.default_rng(seed)

@@ -8,12 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from phcle import LabelEmbedding
 from phcle.errors import OptionError, UnknownLabelError
-from phcle.images import (
-    ESZSL,
-    SJE,
-    ConSE,
-    mean_class_accuracy,
-)
+from phcle.images import ESZSL, SJE, ConSE, mean_class_accuracy
 
 CLASSIFIERS = [ESZSL, ConSE, SJE]
 

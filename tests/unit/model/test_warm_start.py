@@ -89,7 +89,7 @@ def test_a_new_context_or_longer_vectors_have_the_start_of_a_cold_fit(before, op
 
 
 @given(st.integers(0, 10**6), st.booleans())
-@settings(deadline=None, max_examples=8)
+@settings(max_examples=8)
 def test_any_masks_lead_to_a_stationary_point(seed, family):
     """Random contexts lose labels and cells; the refit ends where a step is small."""
     rng = np.random.default_rng(seed)

@@ -9,13 +9,7 @@ import openpyxl
 import pytest
 
 import phcle
-from phcle.errors import (
-    ContextWarning,
-    FileError,
-    FileFaults,
-    OptionError,
-    PhcleError,
-)
+from phcle.errors import ContextWarning, FileError, FileFaults, OptionError, PhcleError
 from phcle.tables import guess_files
 
 

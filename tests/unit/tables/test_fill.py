@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cache
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from phcle import DescriptiveContext
@@ -127,7 +127,7 @@ def encoded_tables(draw):
 ENDS = ["\n", "\r\n", "\r"]
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300)
 @given(encoded_tables())
 def test_all_but_the_gaps_stays_to_the_byte(tmp_path, drawn):
     reading, fill_markers, old, new = drawn
@@ -261,9 +261,6 @@ def notations(draw):
 
 
 FAR = st.floats(-1e6, 1e6).filter(lambda x: abs(x) > 1e-2)
-IN_ONE_FOLDER = settings(
-    max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
 
 
 def spelled(folder, cells, value):
@@ -276,7 +273,7 @@ def spelled(folder, cells, value):
     return written[1]
 
 
-@IN_ONE_FOLDER
+@settings(max_examples=150)
 @given(notations(), FAR, st.lists(FAR, max_size=3))
 def test_a_number_is_written_as_the_others_are(tmp_path, write, value, others):
     assume(any(x in "123456789" for x in write(value)))
@@ -288,7 +285,7 @@ DATE_FORMATS = ["%Y-%m-%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d %B %Y", "%b 
 DATE_FORMATS += ["%Y/%m/%d", "%d/%m/%y", "%Y-%m-%dT%H:%M", "%d.%m.%Y %H:%M:00", "%B %Y"]
 
 
-@IN_ONE_FOLDER
+@settings(max_examples=150)
 @given(
     st.sampled_from(DATE_FORMATS),
     st.datetimes(datetime(1970, 1, 1), datetime(2060, 1, 1)),

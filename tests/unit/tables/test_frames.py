@@ -35,11 +35,7 @@ def test_attributes_are_the_same_in_every_library(make):
     found = DescriptiveContext.from_frame(make(ANIMALS), labels="animal")
     assert found.labels == ("cat", "whale", "bat")
     assert found.columns == ("legs", "weight", "flies", "lives=land", "lives=sea")
-    expected = [
-        [4, 4.5, 0, 1, 0],
-        [0, np.nan, 0, 0, 1],
-        [2, 0.01, 1, np.nan, np.nan],
-    ]
+    expected = [[4, 4.5, 0, 1, 0], [0, np.nan, 0, 0, 1], [2, 0.01, 1, np.nan, np.nan]]
     np.testing.assert_array_equal(found.values, expected)
 
 

@@ -72,10 +72,7 @@ def test_two_labels_of_one_file_are_never_joined(a, b):
 def test_label_with_two_candidates_is_listed_and_not_joined():
     found = match(["foo"], ["Foo", "FOO"])
     assert found.spellings == {}
-    assert suggested(found) == {
-        "Foo": (("foo",), "case"),
-        "FOO": (("foo",), "case"),
-    }
+    assert suggested(found) == {"Foo": (("foo",), "case"), "FOO": (("foo",), "case")}
     found = match(["Polish", "polish"], ["POLISH"])
     assert found.spellings == {}
     assert suggested(found) == {"POLISH": (("Polish", "polish"), "case")}

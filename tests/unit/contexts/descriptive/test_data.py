@@ -110,7 +110,7 @@ def test_values_that_do_not_fit_are_refused(values, options, message):
 
 
 @given(patchy, st.data(), st.sampled_from(["dense", "sparse", "masked"]))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_rows_for_keeps_values_and_masks_with_their_labels(matrix, data, form):
     matrix[0, 0] = 1.0  # an empty context is refused
     labels = [f"label{i}" for i in range(len(matrix))]

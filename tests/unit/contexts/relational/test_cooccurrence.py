@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import permutations
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -41,18 +40,6 @@ def test_directed_edges_count_one_way():
     assert cells(context) == {("a", "b"): 3.0}
     assert context.labels == ("a", "b")
     assert context.observed_labels == ("a",)
-
-
-def test_random_graph_gives_its_weighted_adjacency_matrix():
-    graph = nx.gnp_random_graph(30, 0.2, seed=3)
-    rng = np.random.default_rng(0)
-    edges = [(a, b, float(rng.integers(1, 9))) for a, b in graph.edges]
-    graph.add_weighted_edges_from(edges)
-    context = RelationalContext.from_edges(edges)
-    nodes = [int(label) for label in context.labels]
-    np.testing.assert_array_equal(
-        context.counts.toarray(), nx.to_numpy_array(graph, nodelist=nodes)
-    )
 
 
 def test_edge_frame_is_read_by_column_names_or_else_by_position():

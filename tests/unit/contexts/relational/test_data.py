@@ -105,7 +105,7 @@ def test_whole_numbers_are_labels_and_names_are_stripped():
 
 
 @given(matrices, st.randoms(use_true_random=False))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_rows_follow_their_labels_through_a_permutation(matrix, random):
     matrix[0, 0] = 1.0  # an empty context is refused
     labels = [f"label{i}" for i in range(len(matrix))]
