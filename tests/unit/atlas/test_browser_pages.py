@@ -519,6 +519,11 @@ def test_a_report_has_map_table_filters_and_cards_without_a_server(open_report):
     assert "phcle explore" in page.evaluate("window.told.message")
 
 
+def test_a_report_finds_a_label_by_its_name(open_report):
+    page = open_report("/label?label=%20%3CIMG+src%3Dx+onerror%3Dalert(1)%3E")
+    page.wait_for_selector("h1 >> text=<img src=x onerror=alert(1)>")
+
+
 def test_a_report_shows_hostile_names_as_text(open_report):
     page = open_report("/?label=lynx")
     map_is_ready(page)
