@@ -13,10 +13,9 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
-import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -49,85 +48,8 @@ LAD_SENSES = {
 }
 
 PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]*", re.I)
-FEWEST_FACETS, FEWEST_PACKAGES = 5, 10
-"""Facets that a package of Debian must have, and packages that a tag must have."""
-
-
-@dataclass(frozen=True)
-class Field:
-    """What one cell holds: a number, yes or no ("truth"), a category or its tags."""
-
-    title: str
-    kind: str = "number"
-    values: tuple[str, ...] = ()  # of a category, or the tags
-    is_log: bool = False  # whether the table has the logarithm of the number
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """A column for each value or tag, else one."""
-        return self.values or (self.title,)
-
-
-@dataclass(frozen=True, eq=False)
-class PatchyTable:
-    """A table with gaps and the groups above its labels."""
-
-    labels: tuple[str, ...]
-    fields: tuple[Field, ...]
-    values: np.ndarray  # (labels, columns), NaN where unknown
-    edges: tuple[tuple[str, str], ...]  # (child, parent)
-
-    @cached_property
-    def slices(self) -> list[slice]:
-        """The columns of every field."""
-        ends = np.cumsum([len(x.columns) for x in self.fields]).tolist()
-        return list(map(slice, [0, *ends[:-1]], ends))
-
-    @cached_property
-    def is_log(self) -> np.ndarray:
-        """Which columns are logarithms."""
-        return np.array([x.is_log for x in self.fields for _ in x.columns])
-
-
-def load_pantheria(folder: Path) -> PatchyTable:
-    """Traits of mammals; positive ones are in logs, as most are log-normal."""
-    traits = pd.read_csv(folder / "traits.csv", index_col="species")
-    values = traits.to_numpy(float)
-    positive = ~(values <= 0).any(axis=0)
-    values[:, positive] = np.log(values[:, positive])
-    above = pd.read_csv(folder / "taxonomy.csv", dtype=str)
-    chains = [
-        # An order and a family may share a name.
-        [row["species"]]
-        + [f"{x.lower()} {row[x]}" for x in ("Genus", "Family", "Order") if row[x]]
-        for row in above.fillna("").to_dict("records")
-    ]
-    fields = (
-        Field(name, is_log=bool(log))
-        for name, log in zip(traits, positive, strict=True)
-    )
-    return PatchyTable(tuple(traits.index), tuple(fields), values, edges_of(chains))
-
-
-def load_grambank(folder: Path) -> PatchyTable:
-    """Yes-or-no features of languages below their lineage."""
-    features = pd.read_csv(folder / "features.csv", index_col="language_id")
-    lineage = pd.read_csv(folder / "languages.csv", index_col="language_id")["lineage"]
-    chains = [
-        [label, *reversed([x.strip() for x in str(own).split(",") if x.strip()])]
-        for label, own in lineage.dropna().items()
-    ]
-    return PatchyTable(
-        tuple(features.index),
-        tuple(Field(x, "truth") for x in features),
-        features.to_numpy(float),
-        edges_of(chains),
-    )
-
-
-def edges_of(chains: list[list[str]]) -> tuple[tuple[str, str], ...]:
-    """Every label and group with the group above it."""
-    return tuple(dict.fromkeys(edge for chain in chains for edge in pairwise(chain)))
+FEWEST_FACETS = 5
+"""Facets that a package of Debian must have."""
 
 
 def great_circle_km(places: np.ndarray) -> np.ndarray:
@@ -168,50 +90,44 @@ class Language:
     features: Mapping[str, str]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Sigtyp:
-    """The table of all languages, which are for development, and what is asked."""
+    """All languages of SIGTYP 2020, their known features, and those for development."""
 
-    table: PatchyTable
+    languages: list[Language]
+    features: pd.DataFrame  # (labels, features) of texts
     is_dev: np.ndarray  # (labels,)
-    asked: np.ndarray  # (labels, fields), of test languages
+
+    @property
+    def places(self) -> dict[str, tuple[float, float]]:
+        """Latitude and longitude of each language."""
+        return {x.code: x.place for x in self.languages}
+
+    @property
+    def groups(self) -> pd.DataFrame:
+        """Genus and family of each language."""
+        found = {
+            x.code: (f"genus {x.genus}", f"family {x.family}") for x in self.languages
+        }
+        return pd.DataFrame.from_dict(found, orient="index")
 
 
 def load_sigtyp(folder: Path) -> Sigtyp:
-    """All languages of SIGTYP 2020 below genus and family; what is asked is unknown."""
+    """All languages; a value has one text, that of the first language with it."""
     parts = [list(_languages(folder, name)) for name in FILES]
     languages = [language for part in parts for language in part]
-    values: dict[str, dict[int, str]] = {}
-    for language in languages:
-        for feature, text in language.features.items():
-            if text != ASKED:
-                values.setdefault(feature, {}).setdefault(number_of(text), text)
-    fields = tuple(
-        Field(x, "category", tuple(text for _, text in sorted(own.items())))
-        for x, own in sorted(values.items())
-    )
-    chains = [[x.code, f"genus {x.genus}", f"family {x.family}"] for x in languages]
-    table = PatchyTable(
-        tuple(x.code for x in languages),
-        fields,
-        np.array([one_hot(x, fields) for x in languages]),
-        edges_of(chains),
-    )
-    asked = [[x.features.get(y.title) == ASKED for y in fields] for x in languages]
+    texts: dict[tuple[str, int], str] = {}
+    rows = {
+        language.code: {
+            feature: texts.setdefault((feature, number_of(text)), text)
+            for feature, text in language.features.items()
+            if text != ASKED
+        }
+        for language in languages
+    }
+    features = pd.DataFrame.from_dict(rows, orient="index").sort_index(axis=1)
     is_dev = np.repeat([False, True, False], list(map(len, parts)))
-    return Sigtyp(table, is_dev, np.array(asked))
-
-
-def one_hot(language: Language, fields: tuple[Field, ...]) -> list[float]:
-    """All columns of a language: 1 and 0 in features that are known."""
-    row: list[float] = []
-    for field in fields:
-        text = language.features.get(field.title, ASKED)
-        if text == ASKED:
-            row += [math.nan] * len(field.values)
-        else:
-            row += [float(number_of(x) == number_of(text)) for x in field.values]
-    return row
+    return Sigtyp(languages, features, is_dev)
 
 
 def number_of(text: str) -> int:
@@ -235,47 +151,43 @@ def _languages(folder: Path, name: str) -> Iterator[Language]:
 def score_test(folder: Path, log: Path) -> dict[str, float]:
     """Score PHCLE's defaults on the SIGTYP test, and write that down in the log."""
     found = load_sigtyp(folder)
-    table, languages = found.table, [y for x in FILES for y in _languages(folder, x)]
-    cells = {
-        field.title: [
-            field.values[int(row.argmax())] if row[0] == row[0] else None
-            for row in table.values[:, own]
-        ]
-        for field, own in zip(table.fields, table.slices, strict=True)
-    }
+    labels = list(found.features.index)
+    known = found.features.astype(object).where(found.features.notna(), None)
+    chains = [[label, *above] for label, *above in found.groups.itertuples()]
     contexts = [
-        DescriptiveContext.from_cells(table.labels, cells, "features"),
-        RelationalContext.from_hierarchy(table.edges, labels=table.labels),
-        nearest_places(list(table.labels), np.array([x.place for x in languages])),
+        DescriptiveContext.from_cells(labels, known.to_dict("list"), "features"),
+        RelationalContext.from_hierarchy(edges_of(chains), labels=labels),
+        nearest_places(labels, np.array(list(found.places.values()))),
     ]
     embedding = PHCLE().fit(contexts).embedding_
     said = embedding.complete(contexts=["features"], why=False).cells
-    guesses = {
-        (x.label, x.column): number_of(x.value)
-        for x in said
-        if isinstance(x.value, str)
-    }
-    for feature, own in cells.items():  # where nothing is said
-        (usual, _), *_ = Counter(x for x in own if x is not None).most_common(1)
-        guesses[feature] = number_of(usual)
+    guesses = {(x.label, x.column): x.value for x in said if isinstance(x.value, str)}
+    usual = found.features.mode().iloc[0]  # where nothing is said
     gold = {x.code: x.features for x in _languages(folder, GOLD)}
-    shares = []
-    for label, asked in zip(table.labels, found.asked, strict=True):
-        own = [field.title for field, x in zip(table.fields, asked, strict=True) if x]
-        right = [
-            guesses.get((label, x), guesses[x]) == number_of(gold[label][x])
-            for x in own
+    right = [
+        [
+            number_of(guesses.get((x.code, feature), usual[feature]))
+            == number_of(gold[x.code][feature])
+            for feature, text in x.features.items()
+            if text == ASKED
         ]
-        shares += [right] if right else []
+        for x in found.languages
+    ]
+    right = [own for own in right if own]
     scores = {
-        "accuracy": float(np.concatenate(shares).mean()),
-        "mean over labels": float(np.mean([np.mean(x) for x in shares])),
+        "accuracy": float(np.concatenate(right).mean()),
+        "mean over labels": float(np.mean([np.mean(x) for x in right])),
     }
     today = datetime.date.today().isoformat()
     entry = {"date": today, "version": __version__, "scores": scores}
     with log.open("a", encoding="utf-8") as file:
         file.write(json.dumps(entry) + "\n")
     return scores
+
+
+def edges_of(chains: Iterable[list[str]]) -> list[tuple[str, str]]:
+    """Every label and group with the group above it."""
+    return list(dict.fromkeys(edge for chain in chains for edge in pairwise(chain)))
 
 
 def load_lad(folder: Path) -> tuple[DescriptiveContext, dict[str, str]]:
@@ -310,8 +222,8 @@ def english(rest: str) -> str:
     return rest.rsplit(",", 1)[0].strip()
 
 
-def noun_table(name: str, data: Path) -> PatchyTable:
-    """Attributes of AWA or LAD under the wnids of WordNet's nouns."""
+def noun_table(name: str, data: Path) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
+    """Attributes of AWA or LAD under the wnids of WordNet's nouns, and their edges."""
     from phcle_paper.datasets import load_awa, load_wordnet_nouns
 
     nouns = load_wordnet_nouns()
@@ -328,13 +240,8 @@ def noun_table(name: str, data: Path) -> PatchyTable:
         wnid = LAD_SENSES.get(label, next(iter([*chiefly, *fit]), ""))
         if wnid and wnid not in found:
             found[wnid] = label
-    rows = [described.index[label] for label in found.values()]
-    return PatchyTable(
-        tuple(found),
-        tuple(map(Field, described.columns)),
-        np.asarray(described.values)[rows],
-        tuple(nouns.edges(found)),
-    )
+    frame = pd.DataFrame(described.values, described.labels, described.columns)
+    return frame.loc[[*found.values()]].set_axis([*found]), nouns.edges(found)
 
 
 @dataclass(frozen=True)
@@ -354,41 +261,7 @@ class Package:
         return frozenset(x.partition("::")[0] for x in self.tags)
 
 
-@dataclass(frozen=True, eq=False)
-class DebianPackages:
-    """Packages as labels, those that most others need first."""
-
-    packages: Mapping[str, Package]
-
-    def descriptions(self) -> dict[str, str]:
-        """Name and summary of each package."""
-        return {x.name: f"{x.name}: {x.summary}" for x in self.packages.values()}
-
-    def tag_table(self) -> PatchyTable:
-        """Tags, a field for each facet; a facet of which nothing is said is unknown."""
-        own = list(self.packages.values())
-        counts = Counter(tag for x in own for tag in x.tags)
-        tags = sorted(x for x, n in counts.items() if n >= FEWEST_PACKAGES)
-        facets = dict.fromkeys(x.partition("::")[0] for x in tags)
-        fields = tuple(
-            Field(x, "tags", tuple(y for y in tags if y.startswith(f"{x}::")))
-            for x in facets
-        )
-        values = [
-            [
-                float(tag in x.tags) if field.title in x.facets else math.nan
-                for field in fields
-                for tag in field.values
-            ]
-            for x in own
-        ]
-        chains = [[x.name, f"section {x.section}", "packages"] for x in own]
-        return PatchyTable(
-            tuple(self.packages), fields, np.array(values), edges_of(chains)
-        )
-
-
-def load_debian(path: str | Path, *, most: int = 2000) -> DebianPackages:
+def load_debian(path: str | Path, *, most: int) -> list[Package]:
     """The packages of an index (`apt-cache dumpavail`) that are well tagged.
 
     Of the packages of one source only the one that most others need is kept: siblings
@@ -409,7 +282,7 @@ def load_debian(path: str | Path, *, most: int = 2000) -> DebianPackages:
     for package in sorted(known.values(), key=rank):
         if len(package.facets) >= FEWEST_FACETS:
             best.setdefault(package.source, package)
-    return DebianPackages({x.name: x for x in list(best.values())[:most]})
+    return list(best.values())[:most]
 
 
 def parse_package(stanza: str) -> Package | None:

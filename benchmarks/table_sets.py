@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import tarfile
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import zip_longest
@@ -19,7 +20,7 @@ from table_rivals import CATEGORY, NUMBER, TAG, Table
 
 Loader = Callable[[Path], Table]
 Cell = tuple[int, int]
-KINDS = {"number": NUMBER, "tags": TAG}
+FEWEST_PACKAGES = 10  # that a tag of Debian must have
 
 
 def from_frame(name: str, values: pd.DataFrame, groups: pd.DataFrame, **more) -> Table:
@@ -68,7 +69,13 @@ def chains(labels: Iterable[str], edges: Iterable[tuple[str, str]]) -> np.ndarra
             label = above[label]
             chain.append(label)
         found.append(chain)
-    return np.array(list(zip_longest(*found)), dtype=object).T.reshape(len(found), -1)
+    return padded(found)
+
+
+def padded(lists: Iterable[list[str]]) -> np.ndarray:
+    """Lists as rows of one length, with None at the ends of short ones."""
+    lists = list(lists)
+    return np.array(list(zip_longest(*lists)), dtype=object).T.reshape(len(lists), -1)
 
 
 def small(name: str, data: Path) -> Table:
@@ -77,72 +84,75 @@ def small(name: str, data: Path) -> Table:
     return from_frame(name, *(pd.read_csv(x, index_col=0) for x in files))
 
 
-def from_patchy(name: str, table, **more) -> Table:
-    """A table of the second package in the user's units."""
-    columns, kinds, cells = [], [], []
-    values = np.where(table.is_log, np.exp(table.values), table.values)
-    for field, own in zip(table.fields, table.slices, strict=True):
-        block = values[:, own]
-        found = block.astype(object)
-        if field.kind == "truth":
-            found = np.where(block > 0.5, "yes", "no").astype(object)
-        elif field.kind == "category":
-            texts = np.array(field.values, dtype=object)
-            found = texts[np.nan_to_num(block).argmax(axis=1)][:, None]
-        cells.append(np.where(np.isnan(block[:, :1]), None, found))
-        columns += field.columns if field.kind == "tags" else [field.title]
-        kinds += [KINDS.get(field.kind, CATEGORY)] * found.shape[1]
-    above = chains(table.labels, table.edges)
-    return Table(name, [*table.labels], columns, kinds, np.hstack(cells), above, **more)
+def of_numbers(name: str, values: pd.DataFrame, groups: np.ndarray, **more) -> Table:
+    """A table whose columns are all numbers, also those with two values."""
+    cells = values.astype(object).where(values.notna(), None).to_numpy()
+    kinds = [NUMBER] * values.shape[1]
+    return Table(name, [*values.index], [*values], kinds, cells, groups, **more)
 
 
 def pantheria(data: Path) -> Table:
     """Traits of mammals."""
-    from table_data import load_pantheria
-
-    return from_patchy("pantheria", load_pantheria(data / "pantheria"))
+    traits = pd.read_csv(data / "pantheria" / "traits.csv", index_col="species")
+    above = pd.read_csv(data / "pantheria" / "taxonomy.csv", index_col="species")
+    above = above.loc[traits.index, ["Genus", "Family", "Order"]]
+    return of_numbers("pantheria", traits, titled(above).to_numpy(object))
 
 
 def grambank(data: Path) -> Table:
-    """Grammar of languages, with their places."""
-    from table_data import load_grambank
-
+    """Yes-or-no features of languages below their lineage, with their places."""
     folder = data / "grambank"
+    features = pd.read_csv(folder / "features.csv", index_col="language_id")
     frame = pd.read_csv(folder / "languages.csv", index_col="language_id")
+    lineages = frame.lineage.reindex(features.index).fillna("").str.split(",")
+    above = padded([x.strip() for x in reversed(own) if x.strip()] for own in lineages)
     places = frame[["latitude", "longitude"]].dropna().T.to_dict("list")
     links = {"places": ("places", places)}
-    return from_patchy("grambank", load_grambank(folder), links=links)
+    return from_frame("grambank", features, pd.DataFrame(above), links=links)
 
 
 def sigtyp(data: Path) -> Table:
     """Features of languages; those for development lose as many as the test does."""
-    from table_data import FILES, _languages, load_sigtyp
+    from table_data import load_sigtyp
 
-    folder = data / "sigtyp2020"
-    found = load_sigtyp(folder)
-    places = {y.code: y.place for x in FILES for y in _languages(folder, x)}
-    more = {"links": {"places": ("places", places)}, "share": 0.48}
-    return from_patchy("sigtyp", found.table, asked=found.is_dev, **more)
+    found = load_sigtyp(data / "sigtyp2020")
+    links = {"places": ("places", found.places)}
+    more = {"links": links, "asked": found.is_dev, "share": 0.48}
+    return from_frame("sigtyp", found.features, found.groups, **more)
 
 
 def nouns(name: str, data: Path) -> Table:
     """Attributes of animals (AWA) or things (LAD) below nouns of WordNet."""
     from table_data import noun_table
 
-    return from_patchy(name.lower(), noun_table(name, data))
+    values, edges = noun_table(name, data)
+    return of_numbers(name.lower(), values, chains(values.index, edges))
 
 
 def debian(data: Path) -> Table:
-    """Facets of a thousand packages, from the index of a machine with Debian."""
+    """Facets of a thousand packages, from the index of a machine with Debian.
+
+    A facet of which a package has no tag is unknown.
+    """
     from table_data import load_debian
 
     with tempfile.NamedTemporaryFile() as index:
         subprocess.run(["apt-cache", "dumpavail"], check=True, stdout=index)
         found = load_debian(index.name, most=1000)
-    needs = [(y, x.name) for x in found.packages.values() for y in x.needs]
-    words = found.descriptions()
-    links = {"depends": ("items", needs), "words": ("texts", words)}
-    return from_patchy("debian", found.tag_table(), links=links)
+    counts = Counter(tag for x in found for tag in x.tags)
+    tags = sorted(x for x, n in counts.items() if n >= FEWEST_PACKAGES)
+    values = [
+        [float(y in x.tags) if y.partition("::")[0] in x.facets else None for y in tags]
+        for x in found
+    ]
+    links = {
+        "depends": ("items", [(need, x.name) for x in found for need in x.needs]),
+        "words": ("texts", {x.name: f"{x.name}: {x.summary}" for x in found}),
+    }
+    above = [[f"section {x.section}", "packages"] for x in found]
+    cells, groups = np.array(values, dtype=object), np.array(above, dtype=object)
+    labels, kinds = [x.name for x in found], [TAG] * len(tags)
+    return Table("debian", labels, tags, kinds, cells, groups, links=links)
 
 
 def shop(data: Path, whole: bool = True) -> Table:
