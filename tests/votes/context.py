@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from phcle.contexts.labels import positions_of
 from phcle.contexts.matrices import take_columns, take_rows
 from phcle.contexts.protocol import Context
-from phcle.contexts.terms import UNITS, StartTarget
+from phcle.contexts.terms import UNITS, sparse_target
 from phcle.errors import ContextError
 from votes.term import VotesTerm
 
@@ -48,12 +48,7 @@ class VotesContext(Context):
     def start_target(self, backend, weight, lam):
         """At the start, x is 2 for a yes and −2 for a no."""
         signs = sp.csr_array(2.0 * self.rows.sign())
-        signs, turned = backend.sparse(signs), backend.sparse(signs.T.tocsr())
-        return StartTarget(
-            float(np.sqrt(weight)),
-            lambda V: backend.sparse_product(signs, V),
-            lambda W: backend.sparse_product(turned, W),
-        )
+        return sparse_target(backend, signs, float(np.sqrt(weight)))
 
     def loss(self, W, factor, lam):
         votes = self.rows.toarray()

@@ -264,19 +264,8 @@ def comparison(opened: Opened, texts: Sequence[str]) -> dict[str, Any]:
 
 def _shared_ancestors(opened: Opened, labels: Sequence[str]) -> list[dict[str, Any]]:
     """Nodes above all labels but not above most others, the most specific first."""
-    if opened.taxonomy is None:
-        return []
-    tree = opened.taxonomy[1]
-    if any(label not in tree.index for label in labels):
-        return []
-    _, nodes, steps = tree.ancestor_distances(labels)
-    found, counts = np.unique(nodes, return_counts=True)
-    shared = found[counts == len(labels)]
-    far = {int(node): int(steps[nodes == node].sum()) for node in shared}
-    order = sorted(far, key=lambda node: (far[node], node))
-    assert opened.specific_nodes is not None
-    specific = opened.specific_nodes.first(tree.nodes[node] for node in order)
-    return _nodes(opened, specific)
+    nodes = opened.specific_nodes
+    return [] if nodes is None else _nodes(opened, nodes.above_all(labels))
 
 
 def _compared_attributes(opened: Opened, labels: Sequence[str]) -> list[dict[str, Any]]:

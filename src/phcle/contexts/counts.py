@@ -20,7 +20,7 @@ from phcle.backends.row_blocks import Block
 from phcle.contexts import cooccurrence, logistic
 from phcle.contexts.cooccurrence import LabelLinks
 from phcle.contexts.gaps import SMALLEST
-from phcle.contexts.hierarchy import INSTEAD, Hierarchy, HierarchyCounts
+from phcle.contexts.hierarchy import KINDS, Hierarchy, HierarchyCounts
 from phcle.contexts.labels import (
     as_labels,
     as_names,
@@ -342,14 +342,6 @@ class RelationalContext(Context):
         expected = (counts + rate * self.column_mass) / (1 + np.exp(-x))
         return np.asarray(self.weight * (counts - expected))
 
-    @cached_property
-    def _is_general(self) -> Flags:
-        """Columns that are nodes above most labels: no reason for anything."""
-        nodes = self.specific_nodes
-        if nodes is None:
-            return np.zeros(len(self.columns), dtype=bool)
-        return np.array([nodes.is_general(x) for x in self.columns], dtype=bool)
-
     def standing(self, label: str) -> Codes:
         if not self.knows(label):
             return np.full(len(self.columns), UNKNOWN, np.int8)
@@ -382,8 +374,10 @@ class RelationalContext(Context):
         for step, node in enumerate(reversed(self.shared_nodes(*pair.labels)), 1):
             if node in position:
                 rank[position[node]] = top + step
-        is_both = found.groups == AT["both"]
-        unnamed = found.unnamed | (self._is_general & is_both)
+        unnamed = found.unnamed.copy()
+        for node in () if self.specific_nodes is None else self.specific_nodes.general:
+            if node in position:
+                unnamed[position[node]] |= found.groups[position[node]] == AT["both"]
         return replace(found, rank=rank, unnamed=unnamed)
 
     @property
@@ -409,7 +403,8 @@ class RelationalContext(Context):
                 raise self.other_kind_error()
             recipe, triples = self.recipe, context.triples
             if recipe is not None and context.hierarchy is not None:
-                recipe = recipe.extended(context.hierarchy, name=self.name)
+                tree = recipe.hierarchy.extended(context.hierarchy, name=self.name)
+                recipe = replace(recipe, hierarchy=tree)
                 within = recipe.count_on(
                     context.labels, trained=self.labels, columns=self.columns
                 )
@@ -955,7 +950,7 @@ def _stored_recipe(
     name: str, settings: Mapping[str, Any], store: TensorStore
 ) -> HierarchyCounts | None:
     """The recipe that a file stores; None, with a warning, if its kind is gone."""
-    if settings["kind"] in INSTEAD:
+    if settings["kind"] not in KINDS:
         warnings.warn(
             f"context {name!r} was counted with kind={settings['kind']!r}, which is "
             "gone: labels cannot be added to its hierarchy; fit again to do so.",

@@ -6,7 +6,7 @@ nodes to each other. W sees a linear term; P is solved from W.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -25,19 +25,20 @@ from phcle.contexts.cooccurrence import LabelLinks
 from phcle.contexts.counts import RelationalContext
 from phcle.contexts.hierarchy import Hierarchy
 from phcle.contexts.kinship import GraphKinship, Kinship, unpack_kinship
-from phcle.contexts.labels import index_of
+from phcle.contexts.labels import index_of, positions_of, some_names
 from phcle.contexts.protocol import AT, HAS, LACKS, Codes, Context, Pair, Reasons
 from phcle.contexts.terms import (
     Curvature,
-    Line,
     LinearUpdate,
     Local,
+    Parabola,
     Penalties,
     RowUpdate,
     Sample,
     StartTarget,
     Term,
     View,
+    sparse_target,
 )
 from phcle.errors import ContextError, some
 from phcle.files.container import TensorStore
@@ -101,10 +102,7 @@ class FamilyContext(Context):
     @property
     def links(self) -> LabelLinks | None:
         """Links between labels, if they are in a graph."""
-        if not isinstance(self.kinship, GraphKinship):
-            return None
-        names, weights = self.kinship.names, self.kinship.weights
-        return self.kinship.triples or LabelLinks.between(names, names, weights)
+        return getattr(self.kinship, "links", None)
 
     def relatives(self) -> Kinship:
         """The tree or graph."""
@@ -114,23 +112,12 @@ class FamilyContext(Context):
 
     def in_fit(self, labels: Sequence[str]) -> FamilyContext:
         """Find the nodes that these labels need, and where the labels hang."""
-        nodes = self.kinship.nodes_for(labels)
-        informed = np.ones(len(labels), dtype=bool)
-        return self._placed(labels, nodes, self.kinship, informed)
+        found = self.changed(columns=self.kinship.nodes_for(labels))
+        return found._placed(labels, informed=np.ones(len(labels), dtype=bool))
 
-    def _placed(
-        self,
-        labels: Sequence[str],
-        nodes: tuple[str, ...],
-        kinship: Kinship,
-        informed: Flags,
-    ) -> FamilyContext:
-        return self.changed(
-            columns=nodes,
-            kinship=kinship,
-            rows=kinship.places(labels, nodes),
-            informed=informed,
-        )
+    def _placed(self, labels: Sequence[str], **others: Any) -> FamilyContext:
+        rows = self.kinship.places(labels, self.columns)
+        return self.changed(rows=rows, **others)
 
     @property
     def informs(self) -> Flags:
@@ -164,9 +151,9 @@ class FamilyContext(Context):
         lost = ~self.informed & self.observed & (hangs_on == 0)
         if not lost.any():
             return None
-        names = [labels[i] for i in np.flatnonzero(lost).tolist()]
+        names = some(some_names(labels, np.flatnonzero(lost)))
         return ContextError(
-            f"context {self.name!r}: nothing is known about {some(names)}, nor "
+            f"context {self.name!r}: nothing is known about {names}, nor "
             "about any label of their families, so they would all get one vector; "
             "use role='both' or 'counts', or leave them out."
         )
@@ -190,7 +177,7 @@ class FamilyContext(Context):
         return CentreTerm(backend, self.rows, blocks)
 
     def factor_update(self, backend: Backend, dim: int, lam: Penalties) -> NodeUpdate:
-        return NodeUpdate(backend, self.rows, self.informed, self.bonds, lam)
+        return NodeUpdate(backend, self, lam)
 
     def factor_penalties(
         self, xp: Any, factor: Array, lam: Penalties
@@ -211,27 +198,37 @@ class FamilyContext(Context):
     def start_target(
         self, backend: Backend, weight: float, lam: Penalties
     ) -> StartTarget:
-        n_labels, n_nodes = self.rows.shape
-        return StartTarget(
-            0.0,
-            lambda V: backend.asarray(np.zeros((n_labels, V.shape[1]))),
-            lambda W: backend.asarray(np.zeros((n_nodes, W.shape[1]))),
-        )
+        return sparse_target(backend, self.entries, 0.0)
 
     def loss(self, W: AnyFloats, factor: AnyFloats, lam: Penalties) -> float:
         centres = self.rows @ np.asarray(factor, np.float64)
         return float((centres * (0.5 * centres - W)).sum())
 
+    def teaches(self, weight: float) -> Flags:
+        """Find the labels from whose vectors the nodes are solved.
+
+        Parameters
+        ----------
+        weight : float
+            α of the family.
+
+        Returns
+        -------
+        array of bool of shape (labels,)
+            Labels that hang on nodes. At a weight of one, an uninformed label lies on
+            its centre and teaches the nodes nothing; below one, it lies elsewhere.
+        """
+        return self.observed & self.informed if weight >= 1 else self.observed
+
     def learned(
         self, labels: Sequence[str], weight: float, factor: AnyFloats
     ) -> FamilyContext:
         """The context with the labels that hang somewhere, and those that teach."""
-        placed = np.flatnonzero(self.observed).tolist()
-        teachers = np.flatnonzero(teaches(self.rows, self.informed, weight))
         found = super().learned(labels, weight, factor)
+        teachers = some_names(labels, np.flatnonzero(self.teaches(weight)))
         return found.changed(
-            labels=tuple(labels[i] for i in placed),
-            teachers=self.teachers or tuple(labels[i] for i in teachers.tolist()),
+            labels=some_names(labels, np.flatnonzero(self.observed)),
+            teachers=self.teachers or teachers,
         )
 
     # ---- in an embedding ----
@@ -255,47 +252,32 @@ class FamilyContext(Context):
     def reasons(self, pair: Pair) -> Reasons:
         """The labels that teach the nodes on which both labels hang."""
         vectors = pair.vectors_of(self.teachers)
-        if vectors is None:
+        if vectors is None or not (self.weight and self.teachers):
             return super().reasons(pair)
-        shares = self._shares(pair.labels, pair.lam)
+        places, solver = self._teaching(pair.lam.stiffness)
+        shares = self.weight * (places @ solver.solve(self._hang(pair.labels).T)).T
         weight = self.term_weight(self.weight, pair.lam) / 2
         parts = weight * shares * (pair.vectors[::-1] @ vectors.T)  # (2, teachers)
         own = np.zeros(2)
         is_shared = shares.min(axis=0) >= SHARED * shares.max(axis=0)
         groups = np.where(is_shared, AT["relatives_of_both"], AT["relatives_of_one"])
-        for i, label in enumerate(pair.labels):
-            if label in self._teacher_index:
-                at = self._teacher_index[label]
+        for i, at in enumerate(positions_of(pair.labels, index_of(self.teachers))):
+            if at >= 0:
                 own[i], parts[i, at] = parts[i, at], 0.0
                 groups[at] = AT["each_other"]
         found = np.append(parts.sum(axis=0), own)
-        return Reasons(
-            (*self.teachers, *pair.labels),
-            found,
-            np.append(groups, [AT["own_data"]] * 2),
-            found,
-            np.zeros(len(found), dtype=bool),
-        )
-
-    def _shares(self, labels: Sequence[str], lam: Penalties) -> AnyFloats:
-        """How much each teacher counts in the centre of each label."""
-        if not (self.weight and self.teachers):
-            return np.zeros((len(labels), len(self.teachers)))
-        places, solver = self._teaching(lam.stiffness)
-        return np.asarray(self.weight * (places @ solver.solve(self._hang(labels).T)).T)
+        groups = np.append(groups, [AT["own_data"]] * 2)
+        names, unnamed = (*self.teachers, *pair.labels), np.zeros(len(found), bool)
+        return Reasons(names, found, groups, found, unnamed)
 
     @cached_property
-    def _teacher_index(self) -> Mapping[str, int]:
-        return index_of(self.teachers)
-
-    @cached_property
-    def _teaching(self) -> Any:
+    def _teaching(self) -> Callable[[float], tuple[sp.csr_array, Any]]:
         """Where teachers hang, and the factorised system; kept for one stiffness."""
 
         @lru_cache(maxsize=1)
         def prepare(stiffness: float) -> tuple[sp.csr_array, Any]:
             places = self.kinship.places(self.teachers, self.columns)
-            return places, factorise_nodes(places, self.bonds, self.weight, stiffness)
+            return places, _factorised(places, self.bonds, self.weight, stiffness)
 
         return prepare
 
@@ -321,20 +303,15 @@ class FamilyContext(Context):
             if type(new) is not type(kinship):
                 raise self.other_kind_error()
             kinship = kinship.extended(new, name=self.name)  # type: ignore[arg-type]
-        nobody = np.zeros(len(labels), dtype=bool)
-        found = self._placed(labels, self.columns, kinship, nobody)
-        return found.changed(labels=tuple(labels))
+        found = self.changed(kinship=kinship, labels=tuple(labels))
+        return found._placed(labels, informed=np.zeros(len(labels), dtype=bool))
 
     def _linked_rows(self, context: Context) -> GraphKinship | None:
         """The graph of counts whose columns are known labels, though not their rows."""
-        known = {*self.kinship.all_nodes, *context.labels}
-        if not isinstance(context, RelationalContext) or not known.issuperset(
-            context.columns
-        ):
-            return None
-        return GraphKinship.of_rows(
-            context.labels, context.columns, context.counts, context.triples
-        )
+        known = {*self.kinship.index, *context.labels}
+        if isinstance(context, RelationalContext) and known.issuperset(context.columns):
+            return GraphKinship.of_rows(context)
+        return None
 
     def _joined(self, later: FamilyContext) -> dict[str, Any]:
         return {"kinship": later.kinship}
@@ -342,8 +319,8 @@ class FamilyContext(Context):
     def pack(self, store: TensorStore) -> dict[str, Any]:
         store.put_names("labels", self.labels)
         store.put_names("teachers", self.teachers)
-        shape = self.kinship.pack(store)
-        return {"kinship": shape, "given_name": self.source}
+        self.kinship.pack(store)
+        return {"kinship": self.kinship.shape, "given_name": self.source}
 
     @classmethod
     def unpack(cls, packed: Mapping[str, Any], store: TensorStore) -> FamilyContext:
@@ -357,8 +334,8 @@ class FamilyContext(Context):
     def check(self) -> None:
         where = f"context {self.name!r}"
         self.kinship.check(self.name)
-        known = set(self.kinship.all_nodes)
-        unknown = [x for x in (*self.columns, *self.teachers) if x not in known]
+        named = (*self.columns, *self.teachers)
+        unknown = [x for x in named if x not in self.kinship.index]
         if unknown:
             raise ContextError(f"{where} has no node {unknown[0]!r}")
         if not 0 <= self.weight <= 1:
@@ -419,41 +396,15 @@ class _LocalCentre(Local):
         like = self.gradient
         return self.xp.zeros((dim, dim), dtype=like.dtype, device=like.device)
 
-    def along(self, direction: Array) -> _CentreLine:
-        return _CentreLine(self.value, self.xp.sum(self.gradient * direction, axis=1))
+    def along(self, direction: Array) -> Parabola:
+        slope = self.xp.sum(self.gradient * direction, axis=1)
+        return Parabola(self.value, slope, 0.0 * slope)
 
 
-class _CentreLine(Line):
-    """A straight line per row."""
-
-    def __init__(self, start: Array, slope: Array) -> None:
-        self.start, self.slope = start, slope
-
-    def value(self, step: Array, chosen: Array | slice) -> Array:
-        return self.start[chosen] + step * self.slope[chosen]
-
-
-def factorise_nodes(
+def _factorised(
     places: sp.csr_array, bonds: sp.csr_array, pull: float, stiffness: float
 ) -> Any:
-    """Factorise the matrix of the node solve, pull · SᵀS + stiffness · Q.
-
-    Parameters
-    ----------
-    places : csr_array of shape (labels, nodes)
-        S over the labels that inform the nodes.
-    bonds : csr_array of shape (nodes, nodes)
-        Q.
-    pull : float
-        Weight of the labels.
-    stiffness : float
-        Weight of the bonds.
-
-    Returns
-    -------
-    object
-        Its `solve` multiplies by the inverse.
-    """
+    """Factorise pull · SᵀS + stiffness · Q; `solve` multiplies by the inverse."""
     matrix = sp.csc_array(pull * (places.T @ places) + stiffness * bonds)
     # It is symmetric and positive definite: no pivoting, and little fill for trees.
     return splu(
@@ -462,28 +413,6 @@ def factorise_nodes(
         diag_pivot_thresh=0.0,
         options={"SymmetricMode": True},
     )
-
-
-def teaches(places: sp.csr_array, informed: Flags, weight: float) -> Flags:
-    """Find the labels from whose vectors the nodes are solved.
-
-    Parameters
-    ----------
-    places : csr_array of shape (labels, nodes)
-        S.
-    informed : array of bool of shape (labels,)
-        Labels that another context knows.
-    weight : float
-        α of the family.
-
-    Returns
-    -------
-    array of bool of shape (labels,)
-        Labels that hang on nodes. At a weight of one, an uninformed label lies on its
-        centre and teaches the nodes nothing; below one, it lies elsewhere.
-    """
-    hangs = np.diff(places.indptr) > 0
-    return np.asarray(hangs & informed if weight >= 1 else hangs)
 
 
 class NodeUpdate(LinearUpdate):
@@ -496,36 +425,24 @@ class NodeUpdate(LinearUpdate):
     ----------
     backend : Backend
         Where W and P are.
-    places : csr_array of shape (labels, nodes)
-        S.
-    informed : array of bool of shape (labels,)
-        Labels that another context knows.
-    bonds : csr_array of shape (nodes, nodes)
-        Q.
+    family : FamilyContext
+        Places S of labels on nodes, and bonds Q of the nodes.
     lam : Penalties
         λ3 and γ.
     """
 
-    def __init__(
-        self,
-        backend: Backend,
-        places: sp.csr_array,
-        informed: Flags,
-        bonds: sp.csr_array,
-        lam: Penalties,
-    ) -> None:
-        self.backend = backend
-        self.host_places, self.informed, self.bonds = places, informed, bonds
+    def __init__(self, backend: Backend, family: FamilyContext, lam: Penalties) -> None:
+        self.backend, self.family = backend, family
         self.ridge, self.stiffness = lam.ridge, lam.ridge * lam.stiffness
-        self.places, self.placed_bonds = backend.sparse(places), backend.sparse(bonds)
+        self.places = backend.sparse(family.rows)
+        self.bonds = backend.sparse(family.bonds)
         self.prepared = lru_cache(maxsize=1)(self._prepared)
 
     def _prepared(self, weight: float) -> tuple[Array, sp.csr_array, Any]:
         """Labels that the nodes are solved from, their places, and the solver."""
-        teaching = teaches(self.host_places, self.informed, weight / self.ridge)
-        rows = np.flatnonzero(teaching)
-        places = sp.csr_array(self.host_places[rows])
-        solver = factorise_nodes(places, self.bonds, weight, self.stiffness)
+        rows = np.flatnonzero(self.family.teaches(weight / self.ridge))
+        places = sp.csr_array(self.family.rows[rows])
+        solver = _factorised(places, self.family.bonds, weight, self.stiffness)
         return self.backend.indices(rows), places, solver
 
     def improve(
@@ -557,7 +474,7 @@ class NodeUpdate(LinearUpdate):
 
     def _nodes(self, W: Array, weight: float, processes: Processes) -> Array:
         """The nodes for rows whose parts are held by some processes."""
-        n_nodes = self.bonds.shape[0]
+        n_nodes = len(self.family.columns)
         if not (n_nodes and weight):
             return self.backend.asarray(np.zeros((n_nodes, W.shape[1])))
         at, places, solver = self.prepared(weight)
@@ -572,7 +489,7 @@ class NodeUpdate(LinearUpdate):
         """Gram matrices of the term and of the penalty on the nodes."""
         backend, xp = self.backend, self.backend.xp
         centres = backend.sparse_product(self.places, factor)
-        bent = backend.sparse_product(self.placed_bonds, factor)
+        bent = backend.sparse_product(self.bonds, factor)
         C, W, P, QP = (xp.astype(x, xp.float64) for x in (centres, W, factor, bent))
         across = xp.matmul(C.T, W)
         of_term = weight * (xp.matmul(C.T, C) - across - across.T)

@@ -9,22 +9,29 @@ from __future__ import annotations
 
 import graphlib
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from phcle.arrays import Flags, Floats, Ints
-from phcle.contexts.labels import as_label, index_of, is_missing, positions_of
+from phcle.contexts.labels import (
+    as_label,
+    index_of,
+    is_missing,
+    positions_of,
+    some_names,
+)
 from phcle.contexts.matrices import take_columns
 from phcle.errors import (
     ContextError,
     ContextWarning,
     OptionError,
+    check_choice,
     did_you_mean,
     some,
 )
@@ -100,11 +107,6 @@ class Hierarchy:
                     f"{where}: {child!r} is its own parent; remove this edge."
                 )
             pairs[child, parent] = None
-        if not pairs:
-            raise ContextError(
-                f"hierarchy {name!r} is empty: it has no edge; give (child, parent) "
-                "pairs, or leave it out."
-            )
         if len(pairs) < n_rows:
             warnings.warn(
                 f"hierarchy {name!r}: {n_rows - len(pairs)} of {n_rows} edges repeat "
@@ -112,11 +114,20 @@ class Hierarchy:
                 ContextWarning,
                 stacklevel=3,
             )
-        nodes = tuple(dict.fromkeys(end for pair in pairs for end in pair))
-        position = index_of(nodes)
-        hierarchy = cls(
-            nodes, np.array([(position[c], position[p]) for c, p in pairs], np.int64)
-        )
+        return cls._of(pairs, name)
+
+    @classmethod
+    def _of(cls, pairs: Iterable[tuple[str, str]], name: str) -> Hierarchy:
+        """The hierarchy of pairs, each of which counts once; cycles are refused."""
+        edges = list(dict.fromkeys(pairs))
+        if not edges:
+            raise ContextError(
+                f"hierarchy {name!r} is empty: it has no edge; give (child, parent) "
+                "pairs, or leave it out."
+            )
+        nodes = tuple(dict.fromkeys(end for edge in edges for end in edge))
+        ends = [positions_of(own, index_of(nodes)) for own in zip(*edges, strict=True)]
+        hierarchy = cls(nodes, np.stack(ends, axis=1))
         hierarchy.refuse_cycles(name)
         return hierarchy
 
@@ -159,11 +170,16 @@ class Hierarchy:
         name : str
             Name of the context, for the message.
         """
-        parents: dict[int, list[int]] = {}
+        # Compiled code finds out fast whether there is one, which matters when large
+        # hierarchies are loaded.
+        n_parts, _ = connected_components(self._above, connection="strong")
+        if n_parts == len(self.nodes) and (self.edges[:, 0] != self.edges[:, 1]).all():
+            return
+        sorter = graphlib.TopologicalSorter[int]()
         for child, parent in self.edges.tolist():
-            parents.setdefault(child, []).append(parent)
+            sorter.add(child, parent)
         try:
-            graphlib.TopologicalSorter(parents).prepare()
+            sorter.prepare()
         except graphlib.CycleError as error:
             # graphlib lists each node before the one that depends on it.
             cycle = [self.nodes[i] for i in reversed(error.args[1])]
@@ -281,15 +297,10 @@ class Hierarchy:
         >>> tree.nodes_below("pet").tolist()
         [0, 1]
         """
-        level = np.array([self.index[node]], np.int64)
-        if not self.has_children[level[0]]:
-            return level
-        is_seen = np.zeros(len(self.nodes), dtype=bool)
-        while len(level):
-            is_seen[level] = True
-            level = np.unique(self._below[level].indices)
-            level = level[~is_seen[level]]
-        return np.flatnonzero(is_seen)
+        found = breadth_first_order(
+            self._below, self.index[node], return_predecessors=False
+        )
+        return np.sort(found).astype(np.int64)
 
     def extended(self, edges: Hierarchy, *, name: str) -> Hierarchy:
         """Add edges below nodes of the hierarchy.
@@ -315,14 +326,7 @@ class Hierarchy:
                     f"one of its nodes.{did_you_mean(parent, self.nodes)} "
                     "Give it a parent too, or name a known one."
                 )
-        if children.isdisjoint(self.index):
-            # New children cannot repeat an edge or close a cycle: skip the checks.
-            nodes = tuple(dict.fromkeys((*self.nodes, *edges.nodes)))
-            here = positions_of(edges.nodes, index_of(nodes))
-            larger = Hierarchy(nodes, np.vstack([self.edges, here[edges.edges]]))
-        else:
-            pairs = list(dict.fromkeys(self.named_edges + added))
-            larger = Hierarchy.from_edges(pairs, name=name)
+        larger = self._of(self.named_edges + added, name)
         known = self.lengths_by_edge
         return larger.measured({**edges.lengths_by_edge, **known} if known else known)
 
@@ -341,16 +345,13 @@ class Hierarchy:
         Hierarchy
             The renamed hierarchy.
         """
-        nodes = tuple(spellings.get(node, node) for node in self.nodes)
-        if len(set(nodes)) == len(nodes):
-            return replace(self, nodes=nodes)
-        edges = ((nodes[c], nodes[p]) for c, p in self.edges.tolist())
-        kept = dict.fromkeys(edge for edge in edges if edge[0] != edge[1])
-        lengths = {
-            (spellings.get(child, child), spellings.get(parent, parent)): length
-            for (child, parent), length in self.lengths_by_edge.items()
-        }
-        return Hierarchy.from_edges(list(kept), name=name).measured(lengths)
+
+        def renamed(edge: tuple[str, str]) -> tuple[str, str]:
+            return spellings.get(edge[0], edge[0]), spellings.get(edge[1], edge[1])
+
+        edges = (edge for edge in map(renamed, self.named_edges) if edge[0] != edge[1])
+        lengths = {renamed(edge): x for edge, x in self.lengths_by_edge.items()}
+        return self._of(edges, name).measured(lengths)
 
     def ancestor_distances(self, labels: Sequence[str]) -> tuple[Ints, Ints, Ints]:
         """Find all ancestors of labels and the number of steps to them.
@@ -385,34 +386,6 @@ class Hierarchy:
         _, nearest = np.unique(rows * n + nodes, return_index=True)
         return rows[nearest], nodes[nearest], steps[nearest]
 
-    def shared_ancestors(self, a: str, b: str) -> tuple[str, ...]:
-        """Return the nodes that are above two nodes or equal to one of them.
-
-        Parameters
-        ----------
-        a : str
-            A node.
-        b : str
-            Another node.
-
-        Returns
-        -------
-        tuple of str
-            Common ancestors, nearest first; empty if `a` or `b` is not in the
-            hierarchy.
-        """
-        if a not in self.index or b not in self.index:
-            return ()
-        rows, nodes, steps = self.ancestor_distances([a, b])
-        above = [
-            dict(zip(nodes[rows == i], steps[rows == i], strict=True)) for i in (0, 1)
-        ]
-        shared = sorted(
-            above[0].keys() & above[1].keys(),
-            key=lambda node: (above[0][node] + above[1][node], node),
-        )
-        return tuple(self.nodes[node] for node in shared)
-
     def pack(self, store: TensorStore) -> None:
         """Put nodes, edges and lengths into a file's store.
 
@@ -440,9 +413,8 @@ class Hierarchy:
         Hierarchy
             The hierarchy, not checked yet.
         """
-        has_lengths = "lengths" in store
-        lengths = store["lengths"] if has_lengths else None
-        return cls(store.names("nodes"), store["edges"], lengths)
+        found = cls(store.names("nodes"), store["edges"])
+        return replace(found, lengths=store["lengths"]) if "lengths" in store else found
 
     def check(self, name: str) -> None:
         """Refuse edges between nodes that do not exist, and cycles.
@@ -467,13 +439,7 @@ class Hierarchy:
             or not ((self.lengths >= LENGTHS[0]) & (self.lengths <= LENGTHS[1])).all()
         ):
             raise ContextError(f"the lengths of the edges of {name!r} are damaged")
-        graph = sp.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), (n, n))
-        # Compiled code finds cycles fast, which matters when large hierarchies are
-        # loaded. If there is one, `refuse_cycles` names it.
-        n_parts, _ = connected_components(graph, connection="strong")
-        if n_parts < n or (edges[:, 0] == edges[:, 1]).any():
-            self.refuse_cycles(name)
-            raise ContextError(f"a node of {name!r} is its own parent")
+        self.refuse_cycles(name)
 
 
 def _listed(pairs: Ints, n: int) -> sp.csr_array:
@@ -486,27 +452,22 @@ def _listed(pairs: Ints, n: int) -> sp.csr_array:
 
 def _pairs_of(edges: Any, name: str) -> Iterable[Any]:
     """Pairs of a NetworkX graph or a data frame; other edges stay as they are."""
-    if hasattr(edges, "is_directed"):  # NetworkX
-        return _pairs_of_graph(edges, name)
-    return rows_of(edges, "hierarchy", f"hierarchy {name!r}")
-
-
-def _pairs_of_graph(graph: Any, name: str) -> Iterable[Any]:
-    """Edges of a NetworkX graph, which must lead from child to parent."""
-    if not graph.is_directed():
+    if not hasattr(edges, "is_directed"):
+        return rows_of(edges, "hierarchy", f"hierarchy {name!r}")
+    if not edges.is_directed():
         raise ContextError(
             f"hierarchy {name!r} must be a directed graph, with edges from child to "
             "parent. Got an undirected one; make it a DiGraph."
         )
-    alone = [node for node, degree in graph.degree() if degree == 0]
+    alone = [node for node, degree in edges.degree() if degree == 0]
     if alone:
         warnings.warn(
             f"hierarchy {name!r}: {len(alone)} nodes have no edge and were left out: "
             f"{some(alone)}.",
             ContextWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
-    return list(graph.edges())
+    return list(edges.edges())
 
 
 GENERAL = 0.5
@@ -522,7 +483,7 @@ MOST = 5_000
 
 
 class SpecificNodes:
-    """Shares of labels at or below the nodes of a hierarchy.
+    """How much the nodes of a hierarchy say about labels.
 
     A node above nearly everything, such as "physical entity", is no reason why two
     labels are alike. The fewer labels a node is above, the more it says.
@@ -533,48 +494,47 @@ class SpecificNodes:
         The hierarchy.
     labels : sequence of str
         The labels to count; those outside the hierarchy are below no node.
+
+    Attributes
+    ----------
+    general : set of str
+        Nodes above most labels.
     """
 
     def __init__(self, hierarchy: Hierarchy, labels: Sequence[str]) -> None:
         looked_at = labels[:: len(labels) // MOST + 1]
         inside = [label for label in looked_at if label in hierarchy.index]
         _, nodes, _ = hierarchy.ancestor_distances(inside)
-        n_below = np.bincount(nodes, minlength=len(hierarchy.nodes))
-        self._index = hierarchy.index
-        self._share = n_below / max(len(looked_at), 1)
-        self._can_be_general = len(labels) >= FEWEST
+        self._tree = hierarchy
+        self._n_below = np.bincount(nodes, minlength=len(hierarchy.nodes))
+        most = GENERAL * len(looked_at) if len(labels) >= FEWEST else np.inf
+        self._is_general = self._n_below > most
+        found = np.flatnonzero(self._is_general).tolist()
+        self.general = {hierarchy.nodes[i] for i in found}
 
-    def is_general(self, node: str) -> bool:
-        """Tell whether most labels are below a node.
-
-        Parameters
-        ----------
-        node : str
-            A name; what is not a node is not general.
-
-        Returns
-        -------
-        bool
-            Whether it says little.
-        """
-        at = self._index.get(node)
-        return self._can_be_general and at is not None and self._share[at] > GENERAL
-
-    def first(self, nodes: Iterable[str]) -> tuple[str, ...]:
-        """Sort nodes by how much they say, and leave out general ones.
+    def above_all(self, labels: Sequence[str]) -> tuple[str, ...]:
+        """Find the nodes above all of some labels, or equal to one, but not general.
 
         Parameters
         ----------
-        nodes : iterable of str
-            Nodes of the hierarchy, those that come first among equals first.
+        labels : sequence of str
+            The labels.
 
         Returns
         -------
         tuple of str
-            The node above the fewest labels first.
+            The nodes, those above the fewest labels first, then the nearest; empty if
+            the hierarchy lacks one of the labels.
         """
-        said = [node for node in nodes if not self.is_general(node)]
-        return tuple(sorted(said, key=lambda node: self._share[self._index[node]]))
+        tree, n = self._tree, len(self._tree.nodes)
+        if any(label not in tree.index for label in labels):
+            return ()
+        _, nodes, steps = tree.ancestor_distances(labels)
+        is_shared = np.bincount(nodes, minlength=n) == len(labels)
+        found = np.flatnonzero(is_shared & ~self._is_general)
+        far = np.bincount(nodes, weights=steps, minlength=n)
+        order = np.lexsort((far[found], self._n_below[found]))
+        return tuple(tree.nodes[i] for i in found[order].tolist())
 
 
 DENSE_LIMIT = 5_000
@@ -587,7 +547,8 @@ LARGE_GROUP = 100
 They are too general to say much, and their pairs would fill the memory."""
 
 
-Named = tuple[tuple[str, ...], sp.csr_array]
+KINDS = ("ancestors", "path")
+"""How labels may be related. The first kind is the default."""
 
 
 @dataclass(frozen=True)
@@ -616,31 +577,23 @@ class HierarchyCounts:
     labels_are_fixed: bool = False
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            instead = INSTEAD.get(str(self.kind))
-            advice = did_you_mean(str(self.kind), KINDS)
-            if instead is not None:
-                advice = f" This kind is gone; {instead!r} comes closest to it."
-            raise OptionError(
-                f"kind must be one of {', '.join(map(repr, KINDS))}. "
-                f"Got {self.kind!r} instead.{advice}"
-            )
+        check_choice("kind", self.kind, KINDS)
         if self.decay is not None and not self.decay > 0:
             raise OptionError(f"decay must be above 0. Got {self.decay!r} instead.")
-        if self.radius is not None and not (
-            isinstance(self.radius, (int, np.integer)) and self.radius >= 1
-        ):
+        if self.radius is None:
+            return
+        if not (isinstance(self.radius, (int, np.integer)) and self.radius >= 1):
             raise OptionError(
                 "radius must be a whole number, 1 or more. "
                 f"Got {self.radius!r} instead."
             )
-        if self.radius is not None and self.kind != "path":
+        if self.kind != "path":
             raise OptionError(
                 f"radius has no meaning for kind={self.kind!r}, only for 'path'; leave "
                 "it out."
             )
 
-    def count(self, labels: Sequence[str]) -> Named:
+    def count(self, labels: Sequence[str]) -> tuple[tuple[str, ...], sp.csr_array]:
         """Count labels.
 
         Parameters
@@ -655,30 +608,12 @@ class HierarchyCounts:
         counts : csr_array of shape (labels, columns)
             Their weights.
         """
-        columns, counts = KINDS[self.kind](self, labels)
-        if self.kind == "path":  # the columns are labels
-            return columns, counts
+        if self.kind == "path":
+            return tuple(labels), self._paths(labels)
+        counts, nodes = self._ancestors(labels), self.hierarchy.nodes
         # A node of a single label says nothing about how labels relate.
-        n_labels = np.bincount(counts.indices, minlength=len(columns))
-        used = np.flatnonzero(n_labels > 1)
-        return tuple(columns[i] for i in used), sp.csr_array(counts[:, used])
-
-    def extended(self, new: Hierarchy, *, name: str) -> HierarchyCounts:
-        """Add edges to the hierarchy.
-
-        Parameters
-        ----------
-        new : Hierarchy
-            The new edges.
-        name : str
-            Name of the context, for messages.
-
-        Returns
-        -------
-        HierarchyCounts
-            The same recipe on the larger hierarchy.
-        """
-        return replace(self, hierarchy=self.hierarchy.extended(new, name=name))
+        used = np.flatnonzero(np.bincount(counts.indices, minlength=len(nodes)) > 1)
+        return some_names(nodes, used), sp.csr_array(counts[:, used])
 
     def count_on(
         self, labels: Sequence[str], *, trained: Sequence[str], columns: Sequence[str]
@@ -699,61 +634,43 @@ class HierarchyCounts:
         csr_array of shape (labels, columns)
             The counts of the new labels.
         """
-        everyone = tuple(labels)
-        if self.kind == "path":
-            at_fit = (label for label in trained if label in self.hierarchy.index)
-            everyone = tuple(dict.fromkeys((*at_fit, *labels)))
-        found, counts = KINDS[self.kind](self, everyone)
-        own = counts[positions_of(labels, index_of(everyone))]
-        return take_columns(own, positions_of(columns, index_of(found)))
+        index = self.hierarchy.index
+        if self.kind == "ancestors":
+            return take_columns(self._ancestors(labels), positions_of(columns, index))
+        at_fit = (label for label in trained if label in index)
+        at = index_of(dict.fromkeys((*at_fit, *labels)))
+        own = self._paths(tuple(at))[positions_of(labels, at)]
+        return take_columns(own, positions_of(columns, at))
 
+    def _ancestors(self, labels: Sequence[str]) -> sp.csr_array:
+        """Weights exp(−steps/decay) of the internal nodes at or above each label."""
+        tree = self.hierarchy
+        rows, nodes, steps = tree.ancestor_distances(labels)
+        kept = tree.has_children[nodes]
+        weights = np.exp(-steps[kept] / (self.decay or 4.0))
+        shape = len(labels), len(tree.nodes)
+        return sp.csr_array((weights, (rows[kept], nodes[kept])), shape=shape)
 
-def _count_ancestors(recipe: HierarchyCounts, labels: Sequence[str]) -> Named:
-    """Columns are the internal nodes at or above a label: exp(−steps/decay)."""
-    tree, decay = recipe.hierarchy, recipe.decay or 4.0
-    rows, nodes, steps = tree.ancestor_distances(labels)
-    internal = tree.has_children[nodes]
-    used, columns = np.unique(nodes[internal], return_inverse=True)
-    weights = np.exp(-steps[internal] / decay)
-    counts = sp.csr_array(
-        (weights, (rows[internal], columns)), shape=(len(labels), len(used))
-    )
-    return tuple(tree.nodes[i] for i in used), counts
-
-
-def _count_paths(recipe: HierarchyCounts, labels: Sequence[str]) -> Named:
-    """Columns are labels: exp(−path/decay), where paths lead over a common ancestor."""
-    n, decay = len(labels), recipe.decay or 2.0
-    steps = _linking_ancestors(recipe.hierarchy, labels)  # (labels, nodes), plus one
-    below = sp.csr_array(steps.T)  # (nodes, labels)
-    farthest = np.iinfo(np.int32).max
-    path = np.full(n, farthest, dtype=np.int32)  # from one label to every other
-    indices, weights, indptr = [], [], [0]
-    for row in range(n):
-        groups = []
-        for entry in range(steps.indptr[row], steps.indptr[row + 1]):
-            node, up = steps.indices[entry], steps.data[entry]
-            members = slice(below.indptr[node], below.indptr[node + 1])
-            group = below.indices[members]
-            # Both step counts are stored plus one.
-            path[group] = np.minimum(path[group], up + below.data[members] - 2)
-            groups.append(group)
-        if sum(map(len, groups)) < n:
-            near = np.unique(np.concatenate([below.indices[:0], *groups]))
-        else:  # checking all labels is faster than sorting this many
-            near = np.flatnonzero(path < farthest)
-        near_path = path[near]
-        path[near] = farthest  # reset for the next label
-        kept = near != row  # a label does not occur with itself
-        if recipe.radius is not None:
-            kept &= near_path <= recipe.radius
-        indices.append(near[kept])
-        weights.append(np.exp(-near_path[kept] / decay))
-        indptr.append(indptr[-1] + len(indices[-1]))
-    counts = sp.csr_array(
-        (np.concatenate(weights), np.concatenate(indices), indptr), shape=(n, n)
-    )
-    return tuple(labels), counts
+    def _paths(self, labels: Sequence[str]) -> sp.csr_array:
+        """Weights exp(−path/decay) of other labels; paths lead over one ancestor."""
+        n, radius = len(labels), self.radius or 2 * len(self.hierarchy.nodes)
+        steps = _linking_ancestors(self.hierarchy, labels)  # (labels, nodes), plus one
+        below = sp.csr_array(steps.T)  # (nodes, labels)
+        near, weights = [], []
+        for row in range(n):
+            path = np.full(n, np.inf)
+            for entry in range(steps.indptr[row], steps.indptr[row + 1]):
+                node, up = steps.indices[entry], steps.data[entry]
+                members = slice(below.indptr[node], below.indptr[node + 1])
+                group = below.indices[members]
+                # Both step counts are stored plus one.
+                path[group] = np.minimum(path[group], up + below.data[members] - 2)
+            path[row] = np.inf  # a label does not occur with itself
+            near.append(np.flatnonzero(path <= radius))
+            weights.append(np.exp(-path[near[-1]] / (self.decay or 2.0)))
+        indptr = np.cumsum([0, *map(len, near)])
+        parts = np.concatenate(weights), np.concatenate(near), indptr
+        return sp.csr_array(parts, shape=(n, n))
 
 
 def _linking_ancestors(tree: Hierarchy, labels: Sequence[str]) -> sp.csr_array:
@@ -765,9 +682,9 @@ def _linking_ancestors(tree: Hierarchy, labels: Sequence[str]) -> sp.csr_array:
     """
     n = len(labels)
     rows, nodes, steps = tree.ancestor_distances(labels)
-    n_labels = np.bincount(nodes, minlength=len(tree.nodes))
+    n_labels = np.bincount(nodes, minlength=len(tree.nodes))[nodes]
     most = n if n <= DENSE_LIMIT else LARGE_GROUP
-    linking = (n_labels[nodes] > 1) & (n_labels[nodes] <= most)
+    linking = (n_labels > 1) & (n_labels <= most)
     n_links = np.bincount(rows[linking], minlength=n)
     if n > DENSE_LIMIT and not n_links.all():
         lost = [labels[i] for i in np.flatnonzero(n_links == 0).tolist()]
@@ -778,18 +695,5 @@ def _linking_ancestors(tree: Hierarchy, labels: Sequence[str]) -> sp.csr_array:
             ContextWarning,
             stacklevel=6,
         )
-    return sp.csr_array(
-        ((steps[linking] + 1).astype(np.int32), (rows[linking], nodes[linking])),
-        shape=(n, len(tree.nodes)),
-    )
-
-
-KINDS: dict[str, Callable[[HierarchyCounts, Sequence[str]], Named]] = {
-    "ancestors": _count_ancestors,
-    "path": _count_paths,
-}
-"""Functions that count, by kind. The first kind is the default."""
-
-
-INSTEAD = {"shared": "path", "walks": "ancestors"}
-"""Kinds that are gone, and what comes closest to them."""
+    parts = steps[linking] + 1, (rows[linking], nodes[linking])
+    return sp.csr_array(parts, shape=(n, len(tree.nodes)))

@@ -10,19 +10,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from phcle.arrays import Flags, Floats
+from phcle.arrays import Flags, Floats, Ints
 from phcle.contexts.cooccurrence import LabelLinks, joined
 from phcle.contexts.hierarchy import Hierarchy
-from phcle.contexts.labels import index_of, positions_of
+from phcle.contexts.labels import index_of, positions_of, some_names
 from phcle.contexts.matrices import LARGEST, take_rows
 from phcle.errors import ContextError
 from phcle.files.container import TensorStore
+
+if TYPE_CHECKING:
+    from phcle.contexts.counts import RelationalContext
 
 GROUND = 0.1
 """Pull of the nodes of a graph to zero, as a share of their mean bond to neighbours.
@@ -40,11 +43,12 @@ class TreeKinship:
     """
 
     hierarchy: Hierarchy
+    shape = "tree"
 
     @property
-    def all_nodes(self) -> tuple[str, ...]:
-        """Names of all nodes, whether a fit needs them or not."""
-        return self.hierarchy.nodes
+    def index(self) -> Mapping[str, int]:
+        """Position of every node, whether a fit needs it or not."""
+        return self.hierarchy.index
 
     @cached_property
     def _parents(self) -> sp.csr_array:
@@ -67,17 +71,16 @@ class TreeKinship:
         tuple of str
             Names of the nodes.
         """
-        tree, n = self.hierarchy, len(self.hierarchy.nodes)
-        known = [label for label in labels if label in tree.index]
+        tree, n = self.hierarchy, len(self.index)
+        known = [label for label in labels if label in self.index]
         _, nodes, steps = tree.ancestor_distances(known)
-        is_above, is_label = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
+        is_above, is_label = np.zeros((2, n), dtype=bool)
         is_above[nodes[steps > 0]] = True
         is_label[nodes[steps == 0]] = True
         child, parent = tree.edges.T
-        counted = is_above[child] | is_label[child]
-        n_below = np.bincount(parent[counted], minlength=n)
-        n_below += is_label & is_above  # the label itself
-        return tuple(tree.nodes[i] for i in np.flatnonzero(is_above & (n_below > 1)))
+        counted = (is_above | is_label)[child]
+        n_below = np.bincount(parent[counted], minlength=n) + is_label
+        return some_names(tree.nodes, np.flatnonzero(is_above & (n_below > 1)))
 
     def places(self, labels: Sequence[str], nodes: Sequence[str]) -> sp.csr_array:
         """Say on which nodes labels hang.
@@ -94,13 +97,8 @@ class TreeKinship:
         csr_array of shape (labels, nodes)
             Shares of the nodes; a row sums to one at most.
         """
-        at = positions_of(labels, self.hierarchy.index)
-        # A label that is a node of the fit hangs on itself.
-        is_own = positions_of(labels, index_of(nodes)) >= 0
-        start = take_rows(self._parents, np.where(is_own, -1, at))
-        itself = sp.csr_array(sp.eye_array(len(self.all_nodes)))
-        start = start + take_rows(itself, np.where(is_own, at, -1))
-        return self._climbed(sp.csr_array(start), nodes)
+        itself = sp.csr_array(sp.eye_array(len(self.index)))
+        return self._climbed(take_rows(itself, positions_of(labels, self.index)), nodes)
 
     def bonds(self, nodes: Sequence[str]) -> sp.csr_array:
         """Return the penalty (I − T)ᵀ Ω (I − T), where T takes the mean of parents.
@@ -118,37 +116,29 @@ class TreeKinship:
         csr_array of shape (nodes, nodes)
             Q.
         """
-        apart = sp.csr_array(sp.eye_array(len(nodes)) - self._up(nodes))
-        if self.hierarchy.lengths is None:
-            return _in_order(apart.T @ apart)
-        ways = self._ways_up(nodes)
-        below = ways > 0  # the others hang on nothing
-        inverse = 1.0 / ways[below]
+        at = positions_of(nodes, self.index)
+        up = self._climbed(take_rows(self._parents, at), nodes)
+        apart = sp.csr_array(sp.eye_array(len(nodes)) - up)
         closeness = np.ones(len(nodes))
-        closeness[below] = inverse * len(inverse) / (inverse.sum() or 1.0)
+        if self.hierarchy.lengths is not None:
+            ways = self._ways_up(at)
+            below = ways > 0  # the others hang on nothing
+            closeness[below] = 1.0 / ways[below]
+            closeness[below] /= closeness[below].mean() if below.any() else 1.0
         return _in_order(apart.T @ sp.diags_array(closeness) @ apart)
 
-    def _ways_up(self, nodes: Sequence[str]) -> Floats:
-        """Lengths of the ways from nodes to those that they hang on, or to the top."""
-        tree, n = self.hierarchy, len(self.hierarchy.nodes)
-        child = tree.edges[:, 0]
-        total = np.bincount(child, weights=tree.lengths, minlength=n)
-        own = total / np.maximum(np.bincount(child, minlength=n), 1)
-        at = [tree.index[node] for node in nodes]
-        is_node = np.zeros(n)
-        is_node[at] = 1.0
-        start = sp.csr_array(sp.eye_array(n))[at]
-        found = np.zeros(len(nodes))
-        while start.nnz:  # ends, because a hierarchy has no cycle
-            found = found + np.asarray(start @ own)
-            start = sp.csr_array(start @ self._parents @ sp.diags_array(1.0 - is_node))
-            start.eliminate_zeros()
-        return found
-
-    def _up(self, nodes: Sequence[str]) -> sp.csr_array:
-        """Share of each parent among the nodes of a fit."""
-        at = positions_of(nodes, self.hierarchy.index)
-        return self._climbed(take_rows(self._parents, at), nodes)
+    def _ways_up(self, at: Ints) -> Floats:
+        """Lengths of the ways from some nodes to those of them above, or to the top."""
+        n, child = len(self.index), self.hierarchy.edges[:, 0]
+        total = np.bincount(child, weights=self.hierarchy.lengths, minlength=n)
+        way = own = total / np.maximum(np.bincount(child, minlength=n), 1)
+        while True:  # ends, because a hierarchy has no cycle
+            beyond = way.copy()
+            beyond[at] = 0.0
+            longer = own + self._parents @ beyond
+            if (longer == way).all():
+                return np.asarray(way[at])
+            way = longer
 
     def taught(self, nodes: Sequence[str], direct: Flags) -> Flags:
         """Find the nodes that labels with data lead to.
@@ -166,27 +156,21 @@ class TreeKinship:
             In a tree, these nodes and all above them; in a graph, all that are
             connected to them.
         """
-        up = sp.csr_array(self._up(nodes).T)
-        while True:
-            found = direct | (up @ direct.astype(np.float64) > 0)
-            if (found == direct).all():
-                return direct
-            direct = found
+        known = [node for node, is_in in zip(nodes, direct, strict=True) if is_in]
+        _, above, _ = self.hierarchy.ancestor_distances(known)
+        return np.isin(positions_of(nodes, self.index), above)
 
     def _climbed(self, start: sp.csr_array, nodes: Sequence[str]) -> sp.csr_array:
         """Replace nodes that the fit lacks by their parents, until none is left."""
-        at = positions_of(nodes, self.hierarchy.index)
-        is_node = np.zeros(len(self.all_nodes))
-        is_node[at] = 1.0
-        kept, gone = sp.diags_array(is_node), sp.diags_array(1.0 - is_node)
-        found = sp.csr_array(start @ kept)
-        while True:  # ends, because a hierarchy has no cycle
-            start = sp.csr_array(start @ gone)
+        at = positions_of(nodes, self.index)
+        is_gone = np.ones(len(self.index))
+        is_gone[at] = 0.0
+        found = sp.csr_array(start[:, at])
+        while start.nnz:  # ends, because a hierarchy has no cycle
+            start = sp.csr_array(start @ sp.diags_array(is_gone) @ self._parents)
             start.eliminate_zeros()
-            if not start.nnz:
-                return _in_order(sp.csr_array(found)[:, at])
-            start = sp.csr_array(start @ self._parents)
-            found = found + start @ kept
+            found = found + start[:, at]
+        return _in_order(found)
 
     def extended(self, new: TreeKinship, *, name: str) -> TreeKinship:
         """Add what is known about labels that are folded in.
@@ -206,29 +190,23 @@ class TreeKinship:
         Kinship
             The larger tree or graph.
         """
-        nodes, edges = new.hierarchy.nodes, new.hierarchy.edges
-        is_new = np.array([node not in self.hierarchy.index for node in nodes])
-        added = Hierarchy(nodes, edges[is_new[edges[:, 0]]])
+        tree = new.hierarchy
+        is_new = positions_of(tree.nodes, self.index) < 0
+        added = Hierarchy(tree.nodes, tree.edges[is_new[tree.edges[:, 0]]])
         if not len(added.edges):
             return self
-        added = added.measured(new.hierarchy.lengths_by_edge)
+        added = added.measured(tree.lengths_by_edge)
         return TreeKinship(self.hierarchy.extended(added, name=name))
 
-    def pack(self, store: TensorStore) -> str:
+    def pack(self, store: TensorStore) -> None:
         """Put all edges into a file's store.
 
         Parameters
         ----------
         store : TensorStore
             Where to put them.
-
-        Returns
-        -------
-        str
-            "tree" or "graph".
         """
         self.hierarchy.pack(store)
-        return "tree"
 
     def check(self, name: str) -> None:
         """Refuse edges that make no tree or graph, because files can be forged.
@@ -258,49 +236,41 @@ class GraphKinship:
     names: tuple[str, ...]
     weights: sp.csr_array
     triples: LabelLinks | None = None
+    shape = "graph"
 
     @classmethod
-    def of_rows(
-        cls,
-        labels: Sequence[str],
-        columns: Sequence[str],
-        counts: sp.csr_array,
-        triples: LabelLinks | None,
-    ) -> GraphKinship:
+    def of_rows(cls, context: RelationalContext) -> GraphKinship:
         """Make a graph from the edges of some labels only.
 
         Parameters
         ----------
-        labels : sequence of str
-            Names of the rows.
-        columns : sequence of str
-            Names of the columns, which are labels too.
-        counts : csr_array of shape (labels, columns)
-            Weights of the edges.
-        triples : LabelLinks or None
-            The links that were counted, if they are of several relations.
+        context : RelationalContext
+            Edges from its labels to its columns, which are labels too.
 
         Returns
         -------
         GraphKinship
             The graph of rows and columns, with every edge in both directions.
         """
-        names = tuple(dict.fromkeys((*labels, *columns)))
-        at, found = index_of(names), sp.coo_array(counts)
-        ends = [
-            positions_of(own, at)[i]
-            for own, i in zip((labels, columns), found.coords, strict=True)
-        ]
+        names = tuple(dict.fromkeys((*context.labels, *context.columns)))
+        at, found = index_of(names), sp.coo_array(context.counts)
+        rows, others = (
+            positions_of(context.labels, at),
+            positions_of(context.columns, at),
+        )
+        ends = rows[found.coords[0]], others[found.coords[1]]
         weights = sp.csr_array((found.data, ends), shape=(len(names),) * 2)
-        return cls(names, sp.csr_array(weights.maximum(weights.T)), triples)
+        both = sp.csr_array(weights.maximum(weights.T))
+        return cls(names, both, context.triples)
 
     @property
-    def all_nodes(self) -> tuple[str, ...]:
-        """Names of all nodes, whether a fit needs them or not."""
-        return self.names
+    def links(self) -> LabelLinks | None:
+        """Its edges, with their relations if they have any."""
+        return self.triples or LabelLinks.between(self.names, self.names, self.weights)
 
     @cached_property
-    def _index(self) -> Mapping[str, int]:
+    def index(self) -> Mapping[str, int]:
+        """Position of every node, whether a fit needs it or not."""
         return index_of(self.names)
 
     def nodes_for(self, labels: Sequence[str]) -> tuple[str, ...]:
@@ -316,13 +286,12 @@ class GraphKinship:
         tuple of str
             The nodes.
         """
-        here = [label for label in labels if label in self._index]
-        linked = _degrees(self._among(here)) > 0
-        return tuple(label for label, is_in in zip(here, linked, strict=True) if is_in)
+        here = [label for label in labels if label in self.index]
+        return some_names(here, np.flatnonzero(_degrees(self._among(here)) > 0))
 
     def _among(self, names: Sequence[str]) -> sp.csr_array:
         """Weights between some nodes, in both directions."""
-        at = positions_of(names, self._index)
+        at = positions_of(names, self.index)
         part = sp.csr_array(self.weights[at][:, at])
         return sp.csr_array(part + part.T)
 
@@ -341,17 +310,14 @@ class GraphKinship:
         csr_array of shape (labels, nodes)
             S.
         """
-        own = positions_of(labels, index_of(nodes))
-        at, among = positions_of(labels, self._index), positions_of(nodes, self._index)
-        new = np.where(own < 0, at, -1)
-        back = sp.csr_array(self.weights.T)
-        near = sp.csr_array(take_rows(self.weights, new) + take_rows(back, new))
-        shares, ground = sp.csr_array(near[:, among]), 1.0
-        if near.nnz:
-            ground = GROUND * float(_degrees(self._among(nodes)).mean())
-        shares = sp.csr_array(sp.diags_array(1 / (_degrees(shares) + ground)) @ shares)
-        itself = take_rows(sp.csr_array(sp.eye_array(len(nodes))), own)
-        return sp.csr_array(shares + itself)
+        own, among = positions_of(labels, index_of(nodes)), self._among(nodes)
+        new = np.where(own < 0, positions_of(labels, self.index), -1)
+        both = sp.csr_array(self.weights + self.weights.T)
+        shares = take_rows(both, new)[:, positions_of(nodes, self.index)]
+        ground = GROUND * float(_degrees(among).mean()) if shares.nnz else 1.0
+        shares = sp.diags_array(1 / (_degrees(shares) + ground)) @ shares
+        itself = sp.csr_array(sp.eye_array(len(nodes)))
+        return sp.csr_array(shares + take_rows(itself, own))
 
     def bonds(self, nodes: Sequence[str]) -> sp.csr_array:
         """The Laplacian with a mean degree of one, and a weak pull to zero.
@@ -410,34 +376,27 @@ class GraphKinship:
             The larger tree or graph.
         """
         names = tuple(dict.fromkeys((*self.names, *new.names)))
-        n, moved = len(names), positions_of(new.names, index_of(names))
-        found, old = sp.coo_array(new.weights), sp.coo_array(self.weights)
-        ends = np.array([moved[i] for i in found.coords])
+        shape = len(names), len(names)
+        old, found = sp.coo_array(self.weights), sp.coo_array(new.weights)
+        ends = positions_of(new.names, index_of(names))[np.array(found.coords)]
         is_new = (ends >= len(self.names)).any(axis=0)
-        added = sp.csr_array((found.data[is_new], ends[:, is_new]), shape=(n, n))
-        larger = sp.csr_array((old.data, old.coords), shape=(n, n))
-        return GraphKinship(
-            names, sp.csr_array(larger + added), joined(self.triples, new.triples)
-        )
+        weights = sp.csr_array((old.data, old.coords), shape=shape)
+        added = sp.csr_array((found.data[is_new], ends[:, is_new]), shape=shape)
+        links = joined(self.triples, new.triples)
+        return GraphKinship(names, sp.csr_array(weights + added), links)
 
-    def pack(self, store: TensorStore) -> str:
+    def pack(self, store: TensorStore) -> None:
         """Put all edges into a file's store.
 
         Parameters
         ----------
         store : TensorStore
             Where to put them.
-
-        Returns
-        -------
-        str
-            "tree" or "graph".
         """
         store.put_names("nodes", self.names)
         store.put_sparse("graph", self.weights)
         if self.triples is not None:
             self.triples.pack(store)
-        return "graph"
 
     def check(self, name: str) -> None:
         """Refuse edges that make no tree or graph, because files can be forged.
@@ -487,11 +446,10 @@ def unpack_kinship(shape: str, store: TensorStore) -> Kinship:
     Kinship
         The tree or graph, not checked yet.
     """
-    match shape:
-        case "tree":
-            return TreeKinship(Hierarchy.unpack(store))
-        case "graph":
-            names = store.names("nodes")
-            weights = store.sparse("graph", len(names))
-            return GraphKinship(names, weights, LabelLinks.unpack(store))
-    raise ContextError(f"relatives must be in a tree or a graph. Got {shape!r}")
+    if shape == "tree":
+        return TreeKinship(Hierarchy.unpack(store))
+    if shape != "graph":
+        raise ContextError(f"relatives must be in a tree or a graph. Got {shape!r}")
+    names = store.names("nodes")
+    weights = store.sparse("graph", len(names))
+    return GraphKinship(names, weights, LabelLinks.unpack(store))

@@ -708,9 +708,8 @@ class Context(ABC):
         tuple of str
             The nodes, those above the fewest labels first; empty without a hierarchy.
         """
-        if self.hierarchy is None or self.specific_nodes is None:
-            return ()
-        return self.specific_nodes.first(self.hierarchy.shared_ancestors(a, b))
+        nodes = self.specific_nodes
+        return () if nodes is None else nodes.above_all([a, b])
 
     @abstractmethod
     def for_new_labels(

@@ -20,8 +20,8 @@ from phcle.contexts.terms import (
     UNITS,
     Curvature,
     FactorUpdate,
-    Line,
     Local,
+    Parabola,
     RowUpdate,
     Sample,
     Term,
@@ -274,24 +274,11 @@ class _LocalSquared(Local):
             level = level + xp.sum(self.weights) / (self.weights.shape[0] * n_columns)
         return level * self.view.gram
 
-    def along(self, direction: Array) -> _SquaredLine:
-        return _SquaredLine(self, direction)
-
-
-class _SquaredLine(Line):
-    """A parabola per row."""
-
-    def __init__(self, local: _LocalSquared, direction: Array) -> None:
-        xp = local.xp
-        self.value_at_zero = local.value
-        self.slope = xp.sum(local.gradient * direction, axis=1)
-        bend = local._bent(direction)
-        self.half_bend = 0.5 * xp.sum(bend * direction, axis=1)
-
-    def value(self, step: Array, chosen: Array | slice) -> Array:
-        return self.value_at_zero[chosen] + step * (
-            self.slope[chosen] + step * self.half_bend[chosen]
-        )
+    def along(self, direction: Array) -> Parabola:
+        xp = self.xp
+        slope = xp.sum(self.gradient * direction, axis=1)
+        bend = xp.sum(self._bent(direction) * direction, axis=1)
+        return Parabola(self.value, slope, 0.5 * bend)
 
 
 MOST_STEPS = 50

@@ -61,6 +61,26 @@ class Line(Protocol):
         """
 
 
+@dataclass(frozen=True)
+class Parabola(Line):
+    """A quadratic or linear term along one direction from each row.
+
+    Attributes
+    ----------
+    start, slope, half_bend : array of shape (r,)
+        Value, first derivative and half of the second at a step of zero.
+    """
+
+    start: Array
+    slope: Array
+    half_bend: Array
+
+    def value(self, step: Array, chosen: Array | slice) -> Array:
+        """Compute the term after a step along the direction."""
+        bent = self.slope[chosen] + step * self.half_bend[chosen]
+        return self.start[chosen] + step * bent
+
+
 class Local(Protocol):
     """A term at a block of rows.
 
@@ -299,6 +319,31 @@ class StartTarget:
     weight: float
     product: Callable[[Array], Array]
     transposed: Callable[[Array], Array]
+
+
+def sparse_target(backend: Backend, matrix: Any, weight: float) -> StartTarget:
+    """Make a target from a sparse matrix.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where to compute.
+    matrix : csr_array or StoredRows of shape (labels, columns)
+        What W times the factor should be.
+    weight : float
+        Weight of the target.
+
+    Returns
+    -------
+    StartTarget
+        Products with the matrix.
+    """
+    here, turned = backend.sparse(matrix), backend.sparse(backend.turned(matrix))
+    return StartTarget(
+        weight,
+        lambda V: backend.sparse_product(here, V),
+        lambda W: backend.sparse_product(turned, W),
+    )
 
 
 def padded_blocks(
