@@ -232,10 +232,10 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
             else:
                 weights = choice.weights(problem, self.chosen_.shares)
                 state = self._started(solver, weights, earlier)
-            files = contexts.sources if isinstance(contexts, ReadContexts) else ()
+            files = contexts.sources if isinstance(contexts, ReadContexts) else []
             origin = {
                 "run": self._how_it_ran(solver),
-                "files": [file.to_dict() for file in files],
+                "files": files,
                 "chosen": self.chosen_.to_dict(),
             }
             keep = partial(self._keep, solver, names=given.names, origin=origin)

@@ -15,22 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from phcle.contexts import Context
-from phcle.contexts.alignment import match_contexts
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, GuessWarning
 from phcle.estimator import PHCLE
 from phcle.tables.check import GuessedFiles, guess_files
-from phcle.tables.files import (
-    ReadContexts,
-    collect_files,
-    label_words_of,
-    read_table,
-)
+from phcle.tables.file_kinds import with_lists
+from phcle.tables.files import ReadContexts, collect_files, read_table
 from phcle.tables.frames import frame_table, is_frame, say_remarks
 from phcle.tables.kinds import Guess
 from phcle.tables.matching import warn_of_match
-from phcle.tables.reader import Table, open_table
-from phcle.tables.rows import read_cells, read_synonyms
+from phcle.tables.reader import Table
+from phcle.tables.rows import read_cells
 
 
 def fit(
@@ -87,31 +82,19 @@ def fit(
     ('cat', 'lion', 'dog', 'wolf')
     """
     model = PHCLE(**options)
-    found, joined = _read(data, labels, names)
-    matched = match_contexts(
-        found,
-        labels=found.labels,
-        names=found.names,
-        mode=model.match,
-        synonyms={**joined, **(synonyms or {})},
+    read = _read(
+        data, labels, names, match=model.match, synonyms=synonyms, words=label_words
     )
-    warn_of_match(matched.match, stacklevel=2)
-    contexts = list(matched.contexts)
-    if label_words:
-        contexts.append(label_words_of(contexts, matched.labels, matched.names))
-    read = replace(
-        found,
-        contexts=tuple(contexts),
-        labels=matched.labels,
-        names={**found.names, **matched.names},
-        match=matched.match,
-    )
+    if read.match is not None:
+        warn_of_match(read.match, stacklevel=2)
     model.fit(read, warm_start=warm_start, choose_again=choose_again)
     return model.embedding_
 
 
-def _read(data: Any, labels: Any, names: Any) -> tuple[ReadContexts, dict[str, str]]:
-    """Contexts of all that was given, and labels by synonym."""
+def _read(
+    data: Any, labels: Any, names: Any, *, match: str, synonyms: Any, words: bool
+) -> ReadContexts:
+    """Contexts of all that was given, with labels that are spelled alike."""
     contexts: list[Context] = []
     before: list[ReadContexts] = []
     files: dict[Path, str | None] = {}  # name by path
@@ -142,19 +125,10 @@ def _read(data: Any, labels: Any, names: Any) -> tuple[ReadContexts, dict[str, s
     guessed = guess_files(files, beside=samples) if is_open else GuessedFiles()
     _refuse_open(guessed)
     _say(guessed)
-    asked = Path(labels) if isinstance(labels, (str, Path)) else guessed.labels
-    readable = Path(names) if isinstance(names, (str, Path)) else guessed.names
-    read = ReadContexts(())
-    if guessed.files:
-        read = collect_files(
-            [replace(x, given_name=files.get(x.path)) for x in guessed.files],
-            labels=asked,
-            names=readable,
-            match="exact",  # all labels are matched together later
-        ).whole()
-    chosen = tuple(labels) if labels is not None and asked is guessed.labels else None
+    chosen = (
+        None if labels is None or isinstance(labels, (str, Path)) else tuple(labels)
+    )
     called = dict(names) if isinstance(names, Mapping) else {}
-    contexts += read
     n_of_kind: Counter[str] = Counter()
     for key, table in tables.items():
         guess = guessed.tables.get(key, Guess("attributes"))
@@ -172,16 +146,21 @@ def _read(data: Any, labels: Any, names: Any) -> tuple[ReadContexts, dict[str, s
             contexts.append(read_table(kind, table, key))
             if kind == "attributes":
                 say_remarks(table, stacklevel=4)
-    for each in (*before, read):
+    for each in before:
         called = {**each.names, **called}
         chosen = chosen or each.labels
-    sources = tuple(x for each in (*before, read) for x in each.sources)
-    whole = replace(
-        read, contexts=tuple(contexts), labels=chosen, names=called, sources=sources
-    )
-    if guessed.synonyms is None:
-        return whole, {}
-    return whole, read_synonyms(open_table(guessed.synonyms))
+    named = [replace(file, given_name=files.get(file.path)) for file in guessed.files]
+    found = collect_files(
+        with_lists(named, labels=labels, names=names),
+        label_words=words,
+        match=match,
+        synonyms=synonyms,
+        labels=chosen,
+        names=called,
+        beside=contexts,
+    ).whole()
+    summaries = [summary for each in (*before, found) for summary in each.summaries]
+    return replace(found, summaries=tuple(summaries))
 
 
 def _flat(data: Any, name: str | None) -> Iterator[tuple[str | None, Any]]:

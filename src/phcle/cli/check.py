@@ -13,7 +13,8 @@ from phcle.cli import options, output
 from phcle.cli.options import have, option
 
 if TYPE_CHECKING:
-    from phcle.tables.check import CheckedFile, CheckedFiles
+    from phcle.tables.check import CheckedFiles
+    from phcle.tables.files import FileSummary
 
 
 MANY_FILES = 8
@@ -107,7 +108,7 @@ def _show(found: CheckedFiles) -> None:
     _show_next(found)
 
 
-def _row(file: CheckedFile) -> tuple[str, ...]:
+def _row(file: FileSummary) -> tuple[str, ...]:
     """What a file is, for the first table."""
     from phcle.tables.text_tables import DELIMITERS
 
@@ -121,7 +122,7 @@ def _number(n: int | None) -> str:
     return f"{n:,}" if n else ""
 
 
-def _show_columns(file: CheckedFile) -> None:
+def _show_columns(file: FileSummary) -> None:
     output.show_line(f"Columns of {file.path.name}:")
     output.show_table(
         ("column", "holds", "known", "such as"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -110,6 +109,7 @@ def fit(
     """
     from phcle import PHCLE
     from phcle.backends.distributed import current_processes
+    from phcle.tables.file_kinds import with_lists
     from phcle.tables.files import collect_files
 
     given = context.params
@@ -117,26 +117,15 @@ def fit(
     quiet = quiet or processes.rank > 0
     model_options = _model_options(given, verbose=output.shows_progress(quiet=quiet))
     readers = _own_readers(reader or ())
-    reading = replace(
-        options.reading_of(given),
-        hierarchy_kind=hierarchy_kind,
-        role=role,
-        language=language,
-    )
+    reading = options.reading_of(given)
     guessed = _guessed(data, reading)
     files = [*guessed.files, *options.files_of(given, needed=not guessed.files)]
-    labels, names = labels or guessed.labels, names or guessed.names
-    synonyms = synonyms or guessed.synonyms
-    output.check_can_write(out, [labels, names, synonyms, *(x.path for x in files)])
+    files = with_lists(files, labels=labels, names=names, synonyms=synonyms)
+    output.check_can_write(out, [file.path for file in files])
     with output.progress_bar("reading files", quiet=not model_options["verbose"]):
+        match = model_options["match"]
         contexts = collect_files(
-            files,
-            labels=labels,
-            names=names,
-            label_words=label_words,
-            match=model_options["match"],
-            synonyms=synonyms,
-            reading=reading,
+            files, reading, label_words=label_words, match=match
         ).whole()
     if not quiet:
         output.say_what_was_read(contexts.summaries)
@@ -339,7 +328,6 @@ def add(
         embedding,
         files,
         names=names,
-        language=language,
         synonyms=synonyms,
         reading=options.reading_of(context.params),
     )

@@ -179,6 +179,7 @@ def reading_of(given: Mapping[str, Any]) -> Reading:
         given["keep_na"],
         parse_read_as(given["read"] or ()),
         given["repeats"],
+        **{x: given[x] for x in ("hierarchy_kind", "role", "language") if x in given},
     )
 
 
@@ -201,7 +202,7 @@ def labels_or_files(given: list[str] | None) -> list[str] | None:
         return None
     found: list[str] = []
     for word in given:
-        found += read_labels(word) if is_file(word) else [word]
+        found += read_labels(word)[0] if is_file(word) else [word]
     return found
 
 

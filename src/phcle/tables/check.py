@@ -9,68 +9,43 @@ faults.
 from __future__ import annotations
 
 import shlex
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from phcle.contexts.protocol import Context
 from phcle.errors import FileError
 from phcle.tables.file_kinds import (
     LEVELS,
+    LISTS,
     NEWICK,
     ROLES,
     ContextFile,
     split_columns,
+    with_lists,
 )
 from phcle.tables.files import CollectedFiles, FileSummary, collect_files
 from phcle.tables.kinds import Guess, TableSample, guess_kinds, plain_title
 from phcle.tables.matching import LabelMatch
 from phcle.tables.reader import Reading, open_table
 
+TABLES = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".xlsx", ".json", ".jsonl")
 NO_TABLES = {
-    **{".owl": "owl", ".bin": "vectors", ".vec": "vectors", ".w2v": "vectors"},
     **dict.fromkeys(NEWICK, "hierarchy"),
+    **dict.fromkeys((".vec", ".w2v", ".bin"), "vectors"),
+    **dict.fromkeys((".owl", ".ttl", ".rdf", ".nt", ".n3", ".jsonld", ".xml"), "owl"),
 }
+"""Kinds by the endings of files that are no tables; RDF may also be a vocabulary."""
 
-RDF_ENDINGS = (".ttl", ".rdf", ".nt", ".n3", ".xml", ".jsonld")
-"""Files that may hold a SKOS vocabulary or an OWL ontology; their beginning tells."""
+NOT_IN_FOLDERS = (".bin", ".xml")
+"""Endings that may mean anything, so such files are read if they are named."""
 
 SKOS_SIGN = b"skos/core#"
 
-
-def kind_of_ending(path: Path) -> str | None:
-    """Guess the kind of a file that is no table.
-
-    Parameters
-    ----------
-    path : Path
-        The file. The beginning of RDF files is read.
-
-    Returns
-    -------
-    str or None
-        "skos", "owl", "vectors" or "hierarchy"; None for tables.
-
-    Examples
-    --------
-    >>> kind_of_ending(Path("wine.owl")), kind_of_ending(Path("wine.csv"))
-    ('owl', None)
-    """
-    suffix = path.suffix.lower()
-    if suffix not in RDF_ENDINGS:
-        return NO_TABLES.get(suffix)
-    with path.open("rb") as file:
-        return "skos" if SKOS_SIGN in file.read(100_000) else "owl"
-
-
-ENDINGS = (
-    *(".csv", ".tsv", ".tab", ".txt", ".parquet", ".xlsx", ".json", ".jsonl"),
-    *(".owl", ".ttl", ".rdf", ".nt", ".n3", ".jsonld", ".vec", ".w2v"),
-    *NEWICK,
-)
-"""Endings of files in a folder that are read: tables, vocabularies, vectors, trees."""
+FIRST = ("hierarchy", "skos", "owl")
+"""Kinds that come first, because their spelling of the labels wins."""
 
 
 @dataclass(frozen=True)
@@ -80,14 +55,7 @@ class GuessedFiles:
     Attributes
     ----------
     files : tuple of ContextFile
-        Files that become contexts: taxonomies first, because their spelling of the
-        labels wins.
-    labels : Path or None
-        The list of labels to embed.
-    names : Path or None
-        The table of readable names.
-    synonyms : Path or None
-        The table of labels that files spell differently.
+        The files with their kinds: taxonomies first, lists last.
     guesses : dict
         Why, by path.
     faults : dict
@@ -99,9 +67,6 @@ class GuessedFiles:
     """
 
     files: tuple[ContextFile, ...] = ()
-    labels: Path | None = None
-    names: Path | None = None
-    synonyms: Path | None = None
     guesses: Mapping[Path, Guess] = field(default_factory=dict)
     faults: Mapping[Path, str] = field(default_factory=dict)
     ignored: tuple[Path, ...] = ()
@@ -122,33 +87,26 @@ class GuessedFiles:
         """
         words = ["phcle", "fit"]
         for file in self.files:
-            words += [f"--{file.kind}", _argument(file)]
-        for flag in ("labels", "names", "synonyms"):
-            path = getattr(self, flag)
-            words += [] if path is None else [f"--{flag}", str(path)]
+            columns = ",".join(f"{role}={x}" for role, x in file.columns.items())
+            is_bare = file.is_list or not columns
+            words += [
+                f"--{file.kind}",
+                f"{file.path}{'' if is_bare else f':{columns}'}",
+            ]
         return shlex.join([*words, "--out", out])
 
 
-def _argument(file: ContextFile) -> str:
-    columns = ",".join(f"{role}={title}" for role, title in file.columns.items())
-    return f"{file.path}:{columns}" if columns else str(file.path)
+def _kind_of_ending(path: Path) -> str | None:
+    """The kind of a file that is no table; the beginning of RDF files is read."""
+    kind = NO_TABLES.get(path.suffix.lower())
+    if kind == "owl" and path.suffix.lower() != ".owl":
+        with path.open("rb") as file:
+            return "skos" if SKOS_SIGN in file.read(100_000) else "owl"
+    return kind
 
 
-def list_paths(paths: Iterable[str | Path]) -> tuple[list[Path], list[Path]]:
-    """List files; a folder stands for the files in it that can be read.
-
-    Parameters
-    ----------
-    paths : iterable of str or Path
-        Files and folders.
-
-    Returns
-    -------
-    files : list of Path
-        The files, those of a folder in the order of their names.
-    ignored : list of Path
-        Other files of folders.
-    """
+def _list_paths(paths: Iterable[str | Path]) -> tuple[list[Path], list[Path]]:
+    """Files, those of a folder by name; and the files of folders that are not read."""
     files: list[Path] = []
     ignored: list[Path] = []
     for path in map(Path, paths):
@@ -156,10 +114,11 @@ def list_paths(paths: Iterable[str | Path]) -> tuple[list[Path], list[Path]]:
             files.append(path)
             continue
         for each in sorted(path.iterdir()):
-            if each.name.startswith((".", "~$")) or not each.is_file():
-                continue
-            known = each.suffix.lower() in ENDINGS
-            (files if known else ignored).append(each)
+            if each.is_file() and not each.name.startswith((".", "~$")):
+                ending = each.suffix.lower()
+                is_known = ending in TABLES or ending in NO_TABLES
+                is_read = is_known and ending not in NOT_IN_FOLDERS
+                (files if is_read else ignored).append(each)
     return list(dict.fromkeys(files)), ignored
 
 
@@ -197,7 +156,7 @@ def guess_files(
     ('hierarchy', {'child': 'job', 'parent': 'sector'})
     """
     paths = list(paths)
-    listed, ignored = list_paths(paths)
+    listed, ignored = _list_paths(paths)
     if not listed and (paths or not beside):
         raise FileError("no file was found; name files, or a folder with tables.")
     guesses: dict[Path, Guess] = {}
@@ -206,7 +165,7 @@ def guess_files(
     sheets = dict(split_columns("", path) for path in listed)
     for path, sheet in sheets.items():
         try:
-            kind = kind_of_ending(path) if path.is_file() else None
+            kind = _kind_of_ending(path) if path.is_file() else None
             if kind is None:
                 samples[str(path)] = open_table(path, reading, columns=sheet).sample()
             else:
@@ -214,23 +173,34 @@ def guess_files(
         except OSError as error:
             faults[path] = str(error)
     found = guess_kinds({**samples, **(beside or {})})
-    for name, guess in found.items():
-        if name not in samples:
-            continue
-        path, sample = Path(name), samples.pop(name)
-        if guess.kind == "labels" and not _lists_labels(sample, samples.values()):
-            ignored.append(path)
-        else:
-            columns = {**_unusual(guess, sample.header), **sheets[path]}
+    files: list[ContextFile] = []
+    for path, sheet in sheets.items():
+        sample = samples.get(str(path))
+        if sample is not None:
+            guess = found[str(path)]
+            others = [x for x in samples.values() if x is not sample]
+            if guess.kind == "labels" and not _lists_labels(sample, others):
+                ignored.append(path)
+                continue
+            columns = {**_unusual(guess, sample.header), **sheet}
             guesses[path] = replace(guess, columns=columns)
-        samples[name] = sample
+        if path not in guesses:
+            continue
+        guess = guesses[path]
+        first = next((x.path for x in files if x.kind == guess.kind in LISTS), path)
         if guess.kind is None:
-            faults[path] = f"{name}: {guess.why}"
+            faults[path] = f"{path}: {guess.why}"
+        elif first != path:
+            faults[path] = f"{path}: seems to be --{guess.kind}, as {first} is; choose."
+        else:
+            files.append(ContextFile(guess.kind, path, columns=guess.columns))
+    order = {kind: at for at, kind in enumerate((*FIRST, "", *LISTS))}
+    files.sort(key=lambda file: order.get(file.kind, len(FIRST)))
     tables = {name: found[name] for name in beside or {}}
-    return replace(_sorted(list(sheets), guesses, faults, ignored), tables=tables)
+    return GuessedFiles(tuple(files), guesses, faults, tuple(ignored), tables)
 
 
-def _lists_labels(sample: TableSample, others: Iterable[TableSample]) -> bool:
+def _lists_labels(sample: TableSample, others: Sequence[TableSample]) -> bool:
     """Whether the lines of a text are labels of other files, and no notes."""
     lines = {
         plain_title(str(x))
@@ -250,74 +220,13 @@ def _unusual(guess: Guess, header: Sequence[str]) -> dict[str, str]:
     return found if any(plain_title(x) != role for role, x in found.items()) else {}
 
 
-def _sorted(
-    listed: Sequence[Path],
-    guesses: Mapping[Path, Guess],
-    faults: dict[Path, str],
-    ignored: Sequence[Path],
-) -> GuessedFiles:
-    """Split contexts from lists; a second list of one kind is a fault."""
-    files: list[ContextFile] = []
-    lists: dict[str, Path] = {}
-    for path in listed:
-        kind = guesses[path].kind if path in guesses else None
-        if kind in ("labels", "names", "synonyms"):
-            first = lists.setdefault(kind, path)
-            if first != path:
-                faults[path] = f"{path}: seems to be --{kind}, as {first} is; choose."
-        elif kind is not None:
-            files.append(ContextFile(kind, path, columns=guesses[path].columns))
-    order = ("hierarchy", "skos", "owl")
-    files.sort(key=lambda x: order.index(x.kind) if x.kind in order else len(order))
-    return GuessedFiles(
-        tuple(files),
-        lists.get("labels"),
-        lists.get("names"),
-        lists.get("synonyms"),
-        guesses,
-        faults,
-        tuple(ignored),
-    )
-
-
-@dataclass(frozen=True)
-class CheckedFile(FileSummary):
-    """What was found out about one file, and how it was read, if it could be.
-
-    Attributes
-    ----------
-    why : str
-        The reason for its kind, which is None if that is open.
-    labels : int
-        Its labels.
-    faults : tuple of str
-        All that is wrong, with lines.
-    """
-
-    why: str = ""
-    labels: int = 0
-    faults: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain values, for JSON.
-
-        Returns
-        -------
-        dict
-            The file, its rows, and all other fields.
-        """
-        plain = asdict(self)
-        file, n_rows = str(plain.pop("path")), plain.pop("n_rows")
-        return {"file": file, "rows": n_rows, **plain}
-
-
 @dataclass(frozen=True)
 class CheckedFiles:
     """What was found out about several files.
 
     Attributes
     ----------
-    files : tuple of CheckedFile
+    files : tuple of FileSummary
         The files, taxonomies first.
     shared : dict
         How many labels of one file another one has, by the names of both files.
@@ -331,7 +240,7 @@ class CheckedFiles:
         Share of the labels that have a word in common with another label.
     """
 
-    files: tuple[CheckedFile, ...]
+    files: tuple[FileSummary, ...]
     shared: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     match: LabelMatch = field(default_factory=LabelMatch)
     command: str | None = None
@@ -408,69 +317,39 @@ def check_files(
     {'NURSE': 'nurse'}
     """
     guessed = guess_files(paths, reading)
-    if synonyms is not None:
-        guessed = replace(guessed, synonyms=Path(synonyms))
-    if not guessed.files:
-        return CheckedFiles(
-            _checked(guessed, CollectedFiles()), ignored=guessed.ignored
-        )
-    names = guessed.names
-    found = collect_files(
-        guessed.files,
-        labels=guessed.labels,
-        names=names
-        and ContextFile("names", names, "names", guessed.guesses[names].columns),
-        reading=reading,
-        match=match,
-        synonyms=guessed.synonyms,
-    )
-    files = _checked(guessed, found)
+    files = with_lists(guessed.files, synonyms=synonyms)
+    if all(file.is_list for file in files):
+        found = CollectedFiles(reading or Reading(), {})
+    else:
+        found = collect_files(files, reading, match=match)
+    read = {summary.path: summary for summary in found.summaries}
+    kinds = {file.path: file.kind for file in files}
+    checked = []
+    for path in dict.fromkeys((*kinds, *guessed.faults)):
+        summary = read.get(path, FileSummary(path, kinds.get(path)))
+        guess, fault = guessed.guesses.get(path), guessed.faults.get(path)
+        faults = (*([] if fault is None else [fault]), *found.faults_of(path))
+        why = "" if guess is None else guess.why
+        checked.append(replace(summary, why=why, faults=faults))
+    is_ready = found.contexts and not any(file.faults for file in checked)
     return CheckedFiles(
-        files,
+        tuple(checked),
         _shared(found),
         found.match or LabelMatch(),
-        None if any(file.faults for file in files) else guessed.command(),
+        replace(guessed, files=tuple(files)).command() if is_ready else None,
         guessed.ignored,
         _shared_words(found),
     )
 
 
-def _checked(guessed: GuessedFiles, found: CollectedFiles) -> tuple[CheckedFile, ...]:
-    """What was found out about each file, those that become contexts first."""
-    lists = {x: getattr(guessed, x) for x in ("labels", "names", "synonyms")}
-    kinds = {file.path: file.kind for file in guessed.files}
-    kinds |= {path: kind for kind, path in lists.items() if path is not None}
-    summaries = {x.path: x for x in found.summaries}
-    files = []
-    for path in dict.fromkeys((*kinds, *guessed.faults)):
-        faults = found.faults_of(path)
-        if path in guessed.faults:
-            faults = (guessed.faults[path], *faults)
-        summary = replace(summaries.get(path, FileSummary(path)), kind=kinds.get(path))
-        own = _contexts_of(path, found)
-        n_labels = len({label for context in own for label in context.labels})
-        if not own:
-            n_labels = summary.n_rows or 0
-        why = guessed.guesses[path].why if path in guessed.guesses else ""
-        how = vars(summary)
-        files.append(CheckedFile(**how, why=why, labels=n_labels, faults=faults))
-    return tuple(files)
-
-
-def _contexts_of(path: Path, found: CollectedFiles) -> list[Context]:
-    """The contexts that a file gave."""
-    titles = (path.name, str(path))
-    return [x for x in found.contexts if found.titles.get(x.name) in titles]
-
-
 def _shared(found: CollectedFiles) -> dict[str, dict[str, int]]:
     """How many labels the files share, once they are spelled alike."""
-    labels: dict[str, set[str]] = {}
-    nodes: dict[str, set[str]] = {}
+    labels: dict[str, set[str]] = defaultdict(set)
+    nodes: dict[str, set[str]] = defaultdict(set)
     for context in found.contexts:
         file = found.titles[context.name]
-        labels.setdefault(file, set()).update(context.labels)
-        nodes.setdefault(file, set()).update(context.labels, context.nodes)
+        labels[file].update(context.labels)
+        nodes[file].update(context.labels, context.nodes)
     return {
         one: {other: len(labels[one] & nodes[other]) for other in labels}
         for one in labels
@@ -480,9 +359,9 @@ def _shared(found: CollectedFiles) -> dict[str, dict[str, int]]:
 def _shared_words(found: CollectedFiles) -> float:
     """Share of the labels with a word that another label has too."""
     labels = {label for context in found.contexts for label in context.labels}
-    words: dict[str, set[str]] = {}
+    words: dict[str, set[str]] = defaultdict(set)
     for label in labels:
         for word in found.names.get(label, label).lower().split():
-            words.setdefault(word, set()).add(label)
-    several = [own for own in words.values() if len(own) > 1]
-    return len(set().union(*several)) / len(labels) if several else 0.0
+            words[word].add(label)
+    several = set().union(*(own for own in words.values() if len(own) > 1))
+    return len(several) / len(labels) if several else 0.0

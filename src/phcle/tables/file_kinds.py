@@ -5,10 +5,10 @@ The command line makes its flags from `FILE_KINDS`, so nothing slow is imported 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from phcle.errors import ContextError
 from phcle.files.reading import is_file
@@ -30,6 +30,8 @@ FILE_KINDS = {
 THESAURI = ("skos", "owl")
 """Kinds with a taxonomy, names and texts: one file gives up to two contexts."""
 
+LISTS = ("labels", "names", "synonyms")
+"""Kinds that are no contexts: labels to embed, readable names, other spellings."""
 
 ROLES = {
     "hierarchy": ("child", "parent"),
@@ -64,7 +66,7 @@ class ContextFile:
     Attributes
     ----------
     kind : str
-        A key of `FILE_KINDS`.
+        A key of `FILE_KINDS`, or one of `LISTS`.
     path : Path
         The file.
     given_name : str or None
@@ -81,14 +83,13 @@ class ContextFile:
 
     @property
     def name(self) -> str:
-        """Name of the context.
+        """Name of the context: the given one, or the file's without its ending."""
+        return self.given_name or (self.kind if self.is_list else self.path.stem)
 
-        Returns
-        -------
-        str
-            The given name, or else the file name without its ending.
-        """
-        return self.given_name or self.path.stem
+    @property
+    def is_list(self) -> bool:
+        """Whether the file is a list of labels, names or synonyms."""
+        return self.kind in LISTS
 
 
 OneFile = str | Path | ContextFile
@@ -98,58 +99,34 @@ followed by its columns: `tree.csv:child=job,parent=sector`."""
 
 
 def list_files(given: Mapping[str, Files]) -> list[ContextFile]:
-    """List the files of every kind.
-
-    Parameters
-    ----------
-    given : mapping
-        For each kind of file a path, a list of paths, or a mapping from context names
-        to paths.
-
-    Returns
-    -------
-    list of ContextFile
-        In the given order.
-    """
+    """List the files of every kind: a path, several, or paths by names of contexts."""
     found: list[ContextFile] = []
     for kind, files in given.items():
         if kind not in FILE_KINDS:
             raise ContextError(
                 f"a kind of file must be one of {', '.join(FILE_KINDS)}. Got {kind!r}."
             )
-        if isinstance(files, Mapping):
-            found += [
-                _context_file(kind, file, str(name)) for name, file in files.items()
-            ]
-        elif isinstance(files, (str, Path, ContextFile)):
-            found.append(_context_file(kind, files, None))
-        else:
-            found += [_context_file(kind, file, None) for file in files]
+        if isinstance(files, (str, Path, ContextFile)):
+            files = [files]
+        named: Iterable[tuple[str | None, OneFile]] = (
+            files.items() if isinstance(files, Mapping) else ((None, x) for x in files)
+        )
+        for name, file in named:
+            if not isinstance(file, ContextFile):
+                path, columns = split_columns(kind, file)
+                file = ContextFile(kind, path, None, columns)
+            found.append(replace(file, kind=kind, given_name=name or file.given_name))
     return found
 
 
-def _context_file(kind: str, file: OneFile, name: str | None) -> ContextFile:
-    if isinstance(file, ContextFile):
-        return replace(file, kind=kind, given_name=name or file.given_name)
-    path, columns = split_columns(kind, file)
-    return ContextFile(kind, path, name, columns)
+def with_lists(files: Iterable[ContextFile], **lists: Any) -> list[ContextFile]:
+    """Put files of labels, names or synonyms in the place of those among the files.
 
-
-def refuse_same_names(files: Sequence[ContextFile]) -> None:
-    """Refuse files whose contexts would have one name.
-
-    Parameters
-    ----------
-    files : sequence of ContextFile
-        The files.
+    What is no path, such as labels themselves, is passed over.
     """
-    for name, count in Counter(file.name for file in files).items():
-        if count > 1:
-            paths = [str(file.path) for file in files if file.name == name]
-            raise ContextError(
-                f"{' and '.join(paths)} would both be the context {name!r}; name one "
-                f"of them: NAME={paths[-1]}, or {{'NAME': {paths[-1]!r}}} in Python."
-            )
+    given = {kind: x for kind, x in lists.items() if isinstance(x, (str, Path))}
+    kept = [file for file in files if file.kind not in given]
+    return [*kept, *(ContextFile(kind, Path(path)) for kind, path in given.items())]
 
 
 def split_columns(kind: str, text: str | Path) -> tuple[Path, dict[str, str]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, overload
@@ -27,20 +27,16 @@ from phcle.tables.cells import first_few
 from phcle.tables.columns import ColumnSummary
 from phcle.tables.file_kinds import (
     FILE_KINDS,
+    LISTS,
     THESAURI,
     ContextFile,
     Files,
     is_newick,
     list_files,
-    refuse_same_names,
+    with_lists,
 )
 from phcle.tables.matching import LabelMatch, warn_of_match
-from phcle.tables.reader import (
-    Reading,
-    Table,
-    errors_name,
-    open_table,
-)
+from phcle.tables.reader import Reading, Table, errors_name, open_table
 from phcle.tables.text_tables import DELIMITERS
 
 LARGE_FILE = 200_000_000
@@ -55,58 +51,16 @@ Synonyms = str | Path | Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class SourceFile:
-    """What was read: one file as it was at that moment.
-
-    Attributes
-    ----------
-    kind : str
-        A key of `FILE_KINDS`, or "labels" or "names".
-    name : str
-        Name of the context; "labels" and "names" for these two files.
-    path : Path
-        The file.
-    sha256 : str
-        SHA-256 of its bytes, in hexadecimal digits.
-    size : int
-        Its size in bytes.
-    """
-
-    kind: str
-    name: str
-    path: Path
-    sha256: str
-    size: int
-
-    def to_dict(self) -> dict[str, str]:
-        """Return what an embedding stores about the file.
-
-        The folder is left out, because it may reveal more about a machine than its
-        owner wants.
-
-        Returns
-        -------
-        dict
-            Flag of the command line, context name, file name and hash.
-        """
-        return {
-            "flag": self.kind,
-            "name": self.name,
-            "file": self.path.name,
-            "sha256": self.sha256,
-        }
-
-
-@dataclass(frozen=True)
 class FileSummary:
-    """What was read from one file, and how.
+    """What one file was taken to be, how it was read, and what is wrong with it.
 
     Attributes
     ----------
     path : Path
         The file.
     kind : str or None
-        What the file was read as, such as "hierarchy" or "attributes".
+        What the file was read as, such as "hierarchy", "attributes" or "names"; None
+        if that is open.
     encoding : str or None
         Encoding of a text file.
     delimiter : str or None
@@ -119,6 +73,16 @@ class FileSummary:
         What was guessed or changed, each as a short sentence without a full stop.
     odd_cells : tuple of str
         Cells that are not what nearly all others of their column are, with places.
+    name : str
+        Name of the context.
+    sha256 : str
+        SHA-256 of its bytes, in hexadecimal digits.
+    why : str
+        The reason for its kind, if that was guessed.
+    labels : int
+        Its labels.
+    faults : tuple of str
+        All that is wrong, with lines.
 
     Examples
     --------
@@ -135,33 +99,11 @@ class FileSummary:
     columns: tuple[ColumnSummary, ...] = ()
     remarks: tuple[str, ...] = ()
     odd_cells: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, table: Table, kind: str) -> FileSummary:
-        """Say what was read from a table.
-
-        Parameters
-        ----------
-        table : Table
-            The table, of which all rows were read.
-        kind : str
-            What it was read as.
-
-        Returns
-        -------
-        FileSummary
-            The summary.
-        """
-        return cls(
-            Path(table.path),
-            kind,
-            None if table.form is None else table.form.encoding.name,
-            None if table.form is None else table.form.delimiter,
-            table.n_rows,
-            table.columns,
-            tuple(table.remarks),
-            tuple(table.odd_cells),
-        )
+    name: str = ""
+    sha256: str = ""
+    why: str = ""
+    labels: int = 0
+    faults: tuple[str, ...] = ()
 
     @property
     def column_line(self) -> str:
@@ -197,6 +139,18 @@ class FileSummary:
             parts.append(DELIMITERS.get(self.delimiter or "", repr(self.delimiter)))
         return "; ".join([f"{self.path.name}: {', '.join(parts)}", *self.remarks])
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `phcle check` tells about the file as plain values, for JSON.
+
+        Returns
+        -------
+        dict
+            The file, its rows, and how it was read.
+        """
+        plain = asdict(self)
+        del plain["name"], plain["sha256"]
+        return {"file": str(plain.pop("path")), "rows": plain.pop("n_rows"), **plain}
+
 
 @dataclass(frozen=True, eq=False)
 class ReadContexts(Sequence["Context"]):
@@ -210,10 +164,8 @@ class ReadContexts(Sequence["Context"]):
         The labels of the file `labels`; None: embed every label.
     names : dict
         Readable names by label, from the file `names` and from vocabularies.
-    sources : tuple of SourceFile
-        What was read, with the hash of each file.
     summaries : tuple of FileSummary
-        What each file was taken to be, and what was guessed or changed.
+        What each file was taken to be, its hash, and what was guessed or changed.
     match : LabelMatch or None
         Which labels of the files were joined; None if they were not compared.
     """
@@ -221,7 +173,6 @@ class ReadContexts(Sequence["Context"]):
     contexts: tuple[Context, ...]
     labels: tuple[str, ...] | None = None
     names: dict[str, str] = field(default_factory=dict)
-    sources: tuple[SourceFile, ...] = ()
     summaries: tuple[FileSummary, ...] = ()
     match: LabelMatch | None = None
 
@@ -234,6 +185,28 @@ class ReadContexts(Sequence["Context"]):
     def __getitem__(self, index: slice) -> tuple[Context, ...]: ...
     def __getitem__(self, index: int | slice) -> Context | tuple[Context, ...]:
         return self.contexts[index]
+
+    @property
+    def sources(self) -> list[dict[str, str]]:
+        """What an embedding stores about the files; lists come last.
+
+        Folders are left out, because they may reveal more about a machine than its
+        owner wants.
+
+        Returns
+        -------
+        list of dict
+            Flag of the command line, context name, file name and hash.
+        """
+        return [
+            {
+                "flag": str(x.kind),
+                "name": x.name,
+                "file": x.path.name,
+                "sha256": x.sha256,
+            }
+            for x in sorted(self.summaries, key=lambda x: x.kind in LISTS)
+        ]
 
 
 def read_contexts(
@@ -250,18 +223,10 @@ def read_contexts(
     owl: Files | None = None,
     labels: str | Path | None = None,
     names: str | Path | None = None,
-    hierarchy_kind: str = "ancestors",
-    role: str = "auto",
-    language: str = "en",
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    na: Iterable[str] = (),
-    keep_na: bool = False,
-    read_as: Mapping[str, str] | None = None,
-    repeats: str = "mean",
     label_words: bool = False,
     match: str = "safe",
     synonyms: Synonyms | None = None,
+    **reading: Any,
 ) -> ReadContexts:
     r"""Read files into contexts, as `phcle fit` does.
 
@@ -303,31 +268,6 @@ def read_contexts(
         The labels to embed, one per line. By default every label is embedded.
     names : path, optional
         Readable names: columns `label` and `name`.
-    hierarchy_kind : str, default "ancestors"
-        How a taxonomy relates its labels; see `RelationalContext.from_hierarchy`.
-    role : str, default "auto"
-        What the fit makes of a taxonomy; see `RelationalContext.from_hierarchy`.
-    language : str, default "en"
-        Language of names and texts in `skos` and `owl` files.
-    encoding : str, optional
-        Encoding of all tables, such as "cp1252". By default it is found out.
-    delimiter : str, optional
-        What separates the cells of all tables, such as ";". By default it is found out.
-    na : iterable of str, optional
-        Further texts that mark a cell as unknown, beside `NA`, `n/a`, `-`, `?` and
-        others.
-    keep_na : bool, default False
-        Take the usual markers, such as `NA`, for ordinary texts. Empty cells stay
-        unknown.
-    read_as : mapping from str to str, optional
-        How columns of attributes are to be read, by title, such as
-        `{"zip": "text", "born": "date"}`; what can be read in two ways stays text
-        without it. Values are "text", "number", "point" and "comma" (numbers with
-        these decimals), "truth", "date", "day-first" and "month-first".
-    repeats : {"mean", "first", "refuse"}, default "mean"
-        What becomes of several rows of one label in a table of attributes: the mean of
-        their numbers and the most frequent of their categories, the first row, or an
-        error. Identical rows count once.
     label_words : bool, default False
         Add the words of the labels' own names as a context; see
         `DescriptiveContext.from_label_names`.
@@ -337,13 +277,18 @@ def read_contexts(
     synonyms : path or mapping, optional
         Further labels to join: a table with the columns `label` and `synonym`, or
         labels by synonym.
+    **reading : dict
+        How files are to be read, if that is not to be found out: what `Reading` takes,
+        such as `encoding="cp1252"`, `delimiter=";"`, `na=["-99"]`, `keep_na=True`,
+        `read_as={"zip": "text"}`, `repeats="first"`, `hierarchy_kind="path"`,
+        `role="family"` or `language="de"`.
 
     Returns
     -------
     ReadContexts
         A sequence of contexts, with the `labels` and `names` that were read, the hash
-        of every file in `sources`, what was guessed in `summaries`, and which labels
-        were joined in `match`.
+        of every file and what was guessed in `summaries`, and which labels were joined
+        in `match`.
 
     Examples
     --------
@@ -362,37 +307,18 @@ def read_contexts(
     >>> model.embedding_.labels
     ('cat', 'lion', 'dog', 'wolf')
     """
-    given = {
-        "hierarchy": hierarchy,
-        "edges": edges,
-        "annotations": annotations,
-        "attributes": attributes,
-        "tags": tags,
-        "texts": texts,
-        "sentences": sentences,
-        "vectors": vectors,
-        "skos": skos,
-        "owl": owl,
-    }
-    reading = Reading(
-        encoding,
-        delimiter,
-        tuple(na),
-        keep_na,
-        dict(read_as or {}),
-        repeats,
-        hierarchy_kind=hierarchy_kind,
-        role=role,
-        language=language,
-    )
+    own = locals()
+    given = {kind: own[kind] for kind in FILE_KINDS if own[kind] is not None}
+    if not given:
+        raise ContextError(
+            f"no file was given; give at least one of {', '.join(FILE_KINDS)}."
+        )
     found = collect_files(
-        list_files({kind: files for kind, files in given.items() if files is not None}),
-        labels=labels,
-        names=names,
-        reading=reading,
+        with_lists(list_files(given), labels=labels, names=names, synonyms=synonyms),
+        Reading(**reading),
         label_words=label_words,
         match=match,
-        synonyms=synonyms,
+        synonyms=synonyms if isinstance(synonyms, Mapping) else None,
     ).whole()
     if found.match is not None:
         warn_of_match(found.match, stacklevel=3)
@@ -409,272 +335,234 @@ class CollectedFiles:
         How the user wants files to be read.
     titles : dict
         What reports call the file of each context, by the name of the context.
+    synonyms : mapping
+        Labels by other spellings of them.
+    change : callable
+        What becomes of a context of a file before it is kept.
     contexts : list of contexts
         The contexts, with labels that are spelled alike.
     labels : tuple of str or None
         The labels to embed.
-    names : dict
-        Readable names by label.
-    synonyms : mapping
-        Labels by other spellings of them.
+    names, node_names : dict
+        Readable names by label, from a file of names and from vocabularies.
+    known : tuple of str
+        The labels of all files, from when they are spelled alike.
     match : LabelMatch or None
         Which labels of the files were joined.
-    sources : list of SourceFile
-        The files that were read.
     summaries : list of FileSummary
-        How they were read.
+        How the files were read.
     errors : dict
         What is wrong, by file. The faults of a file do not stop the others.
     """
 
-    reading: Reading = field(default_factory=Reading)
-    titles: dict[str, str] = field(default_factory=dict)
+    reading: Reading
+    titles: dict[str, str]
+    synonyms: Mapping[str, str] = field(default_factory=dict)
+    change: Callable[[ContextFile, Context], Context | None] = lambda _, context: (
+        context
+    )
     contexts: list[Context] = field(default_factory=list)
     labels: tuple[str, ...] | None = None
     names: dict[str, str] = field(default_factory=dict)
-    synonyms: Mapping[str, str] = field(default_factory=dict)
+    node_names: dict[str, str] = field(default_factory=dict)
+    known: tuple[str, ...] = ()
     match: LabelMatch | None = None
-    sources: list[SourceFile] = field(default_factory=list)
     summaries: list[FileSummary] = field(default_factory=list)
     errors: dict[Path, ContextError | FileError] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self._names_in_thesauri: dict[str, str] = {}
-
-    def take(
-        self, file: ContextFile, read: Callable[[ContextFile], FileSummary]
-    ) -> None:
-        """Read a file, record its hash, and keep its errors for later.
+    def take(self, file: ContextFile) -> None:
+        """Read a file with its hash, and keep its errors for later.
 
         A file that changes while it is read is refused, so the hash is always that of
         what was read.
-
-        Parameters
-        ----------
-        file : ContextFile
-            The file.
-        read : callable
-            Reads it, and says how it was read.
         """
         path = file.path
         try:
             with opened(path) as content:
                 before = path.stat()
                 digest = hashlib.file_digest(content, "sha256").hexdigest()
-            summary = read(file)
+            with errors_name(path):
+                read, summary = self._read(file)
+                changed = [self.change(file, context) for context in read]
             check_is_file(path)
             after = path.stat()
-            size, time = before.st_size, before.st_mtime_ns
-            if (after.st_size, after.st_mtime_ns) != (size, time):
+            if (after.st_size, after.st_mtime_ns) != (
+                before.st_size,
+                before.st_mtime_ns,
+            ):
                 raise FileError(f"{path}: changed while it was read; try again.")
-            self.sources.append(SourceFile(file.kind, file.name, path, digest, size))
-            self.summaries.append(summary)
+            self.contexts += [context for context in changed if context is not None]
+            n_labels = len({label for context in read for label in context.labels})
+            self.summaries.append(
+                replace(
+                    summary,
+                    kind=file.kind,
+                    name=file.name,
+                    sha256=digest,
+                    labels=n_labels or summary.n_rows or 0,
+                )
+            )
         except (ContextError, FileError) as error:
             self.errors[path] = error
 
-    def take_names(self, names: str | Path | ContextFile | None) -> None:
-        """Read readable names, if a file has any.
+    def _read(self, file: ContextFile) -> tuple[list[Context], FileSummary]:
+        """The contexts of a file, and how it was read; lists are kept as they are."""
+        path, reading, said = file.path, self.reading, FileSummary(file.path)
+        if file.kind == "labels":
+            labels, remarks = read.read_labels(path, reading.encoding)
+            self.labels = self.labels or labels
+            return [], replace(said, n_rows=len(labels), remarks=remarks)
+        if file.kind in THESAURI:
+            from phcle.tables.trees import from_owl, from_skos
 
-        Parameters
-        ----------
-        names : path or ContextFile, optional
-            A table with the columns `label` and `name`.
-        """
-        if isinstance(names, (str, Path)):
-            names = ContextFile("names", Path(names), "names")
-        if names is not None:
-            self.take(names, self._read_names)
-
-    def take_synonyms(self, synonyms: Synonyms | None) -> None:
-        """Read labels by other spellings of them, unless they are known already.
-
-        Parameters
-        ----------
-        synonyms : path or mapping, optional
-            A table with the columns `label` and `synonym`, or what it would hold.
-        """
-        if isinstance(synonyms, (str, Path)):
-            file = ContextFile("synonyms", Path(synonyms), "synonyms")
-            self.take(file, self._read_synonyms)
-        elif synonyms:
-            self.synonyms = synonyms
+            from_file = from_skos if file.kind == "skos" else from_owl
+            found = from_file(path, language=reading.language, name=file.name)
+            self.node_names.update(found.names)
+            contexts = found.contexts(
+                kind=reading.hierarchy_kind,
+                role=reading.role,
+                min_count=reading.min_count,
+            )
+            title = self.titles[file.name]
+            self.titles.update({context.name: title for context in contexts})
+            return contexts, said
+        if file.kind == "vectors":
+            wanted = {label: self.names.get(label, label) for label in self.known}
+            return [read.read_vectors(path, file.name, wanted=wanted or None)], said
+        if file.kind == "hierarchy" and is_newick(path):
+            return [_taxonomy(path, file.name, reading)], said
+        table = open_table(path, reading, columns=file.columns)
+        contexts = []
+        if file.kind == "names":
+            self.names = {**read.read_cells(table, "names"), **self.names}
+        elif file.kind == "synonyms":
+            self.synonyms = {**read.read_synonyms(table), **self.synonyms}
+        else:
+            contexts = [read_table(file.kind, table, file.name)]
+        form = table.form
+        return contexts, FileSummary(
+            path,
+            encoding=None if form is None else form.encoding.name,
+            delimiter=None if form is None else form.delimiter,
+            n_rows=table.n_rows,
+            columns=table.columns,
+            remarks=tuple(table.remarks),
+            odd_cells=tuple(table.odd_cells),
+        )
 
     def faults_of(self, path: Path) -> tuple[str, ...]:
-        """Return all that is wrong with a file.
-
-        Parameters
-        ----------
-        path : Path
-            The file.
-
-        Returns
-        -------
-        tuple of str
-            The faults, each with its line; empty if there is none.
-        """
-        error = self.errors.get(path)
-        return () if error is None else tuple(str(error).split("\n"))
+        """All that is wrong with a file, each fault with its line."""
+        return tuple(str(self.errors[path]).split("\n")) if path in self.errors else ()
 
     def whole(self) -> ReadContexts:
-        """Return what was read; raise one error as it is, and several as one.
-
-        Returns
-        -------
-        ReadContexts
-            The contexts, labels, names, sources, summaries and joined labels.
-        """
+        """What was read; one error is raised as it is, and several as one."""
         if len(self.errors) == 1:
             raise next(iter(self.errors.values()))
         if self.errors:
             faults = map(self.faults_of, self.errors)
             raise FileFaults(list(chain.from_iterable(faults)))
-        lists_last = sorted(self.sources, key=lambda x: x.kind not in FILE_KINDS)
         return ReadContexts(
             tuple(self.contexts),
             self.labels,
-            self.names,
-            tuple(lists_last),
+            {**self.node_names, **self.names},
             tuple(self.summaries),
             self.match,
         )
 
     def match_labels(self, mode: str) -> None:
-        """Spell the labels of all files alike.
-
-        Parameters
-        ----------
-        mode : {"safe", "exact"}
-            Whether labels that differ only in case, spaces or Unicode form are joined.
-        """
-        if self.contexts:
-            matched = match_contexts(
-                self.contexts,
-                labels=self.labels,
-                names=self.names,
-                mode=mode,
-                synonyms=self.synonyms,
-                titles=self.titles,
-            )
-            self.contexts, self.labels = list(matched.contexts), matched.labels
-            self.names, self.match = matched.names, matched.match
-            given = self._names_in_thesauri
-            for other, label in matched.match.spellings.items():
-                if other in given:
-                    given.setdefault(label, given[other])
-        self.names = {**self._names_in_thesauri, **self.names}
-
-    def _read_labels(self, file: ContextFile) -> FileSummary:
-        remarks: list[str] = []
-        self.labels = read.read_labels(file.path, self.reading, remarks)
-        n, said = len(self.labels), tuple(remarks)
-        return FileSummary(file.path, "labels", n_rows=n, remarks=said)
-
-    def _read_names(self, file: ContextFile) -> FileSummary:
-        table = open_table(file.path, self.reading, columns=file.columns)
-        self.names.update(read.read_cells(table, "names"))
-        return FileSummary.of(table, "names")
-
-    def _read_synonyms(self, file: ContextFile) -> FileSummary:
-        table = open_table(file.path, self.reading)
-        self.synonyms = read.read_synonyms(table)
-        return FileSummary.of(table, "synonyms")
-
-    def _read_context(self, file: ContextFile) -> FileSummary:
-        if file.kind not in THESAURI:
-            context, summary = read_file(file, self.reading)
-            self.contexts.append(context)
-            return summary
-        from phcle.tables.trees import read_thesaurus
-
-        thesaurus = read_thesaurus(file, self.reading.language)
-        kind, role = self.reading.hierarchy_kind, self.reading.role
-        own = thesaurus.contexts(kind=kind, role=role)
-        title = self.titles[file.name]
-        self.titles.update({context.name: title for context in own})
-        self.contexts += own
-        self._names_in_thesauri.update(thesaurus.names)
-        return FileSummary(file.path, file.kind)
-
-    def _read_vectors(self, file: ContextFile) -> FileSummary:
-        """Take the vectors of the labels that are known by now."""
-        known = self.labels or dict.fromkeys(
-            chain.from_iterable(x.labels for x in self.contexts)
+        """Spell the labels of all files alike."""
+        if not self.contexts:
+            self.known = self.labels or ()
+            return
+        matched = match_contexts(
+            self.contexts,
+            labels=self.labels,
+            names=self.names,
+            mode=mode,
+            synonyms=self.synonyms,
+            titles=self.titles,
         )
-        wanted = {label: self.names.get(label, label) for label in known} or None
-        self.contexts.append(read.read_vectors(file.path, file.name, wanted=wanted))
-        return FileSummary(file.path, file.kind)
+        self.contexts, self.labels = list(matched.contexts), matched.labels
+        self.names, self.match = matched.names, matched.match
+        given = self.node_names
+        for other, label in matched.match.spellings.items():
+            if other in given:
+                given.setdefault(label, given[other])
+        every = chain.from_iterable(context.labels for context in self.contexts)
+        self.known = self.labels or tuple(dict.fromkeys(every))
 
 
 def collect_files(
     files: Iterable[ContextFile],
-    *,
-    labels: str | Path | None = None,
-    names: str | Path | ContextFile | None = None,
     reading: Reading | None = None,
+    *,
     label_words: bool = False,
     match: str = "safe",
-    synonyms: Synonyms | None = None,
+    synonyms: Mapping[str, str] | None = None,
+    labels: tuple[str, ...] | None = None,
+    names: Mapping[str, str] | None = None,
+    beside: Iterable[Context] = (),
 ) -> CollectedFiles:
     """Read what can be read of a list of files, and collect all faults.
 
     Parameters
     ----------
     files : iterable of ContextFile
-        At least one file.
-    labels : path, optional
-        The labels to embed, one per line.
-    names : path or ContextFile, optional
-        Readable names: columns `label` and `name`.
+        The files; at most one list of each kind.
     reading : Reading, optional
         How the user wants files to be read.
     label_words : bool, default False
         Add the words of the labels' own names as a context, if nothing is wrong.
     match : {"safe", "exact"}, default "safe"
         Whether labels that differ only in case, spaces or Unicode form are joined.
-    synonyms : path or mapping, optional
+    synonyms : mapping from str to str, optional
         Further labels to join.
+    labels : tuple of str, optional
+        The labels to embed, in the place of those of a file.
+    names : mapping from str to str, optional
+        Readable names, before those of a file.
+    beside : iterable of Context, optional
+        Contexts that are no files.
 
     Returns
     -------
     CollectedFiles
         What was read, and what is wrong.
     """
-    files = list(files)
-    if not files:
-        raise ContextError(
-            f"no file was given; give at least one of {', '.join(FILE_KINDS)}."
-        )
-    refuse_same_names(files)
-    named = names.path if isinstance(names, ContextFile) else names
-    found = CollectedFiles(reading or Reading(), _titles(files, labels, named))
-    if labels is not None:
-        found.take(ContextFile("labels", Path(labels), "labels"), found._read_labels)
-    found.take_names(names)
-    found.take_synonyms(synonyms)
+    files = lists_first(files)
+    contexts = [file for file in files if not file.is_list]
+    for name, count in Counter(file.name for file in contexts).items():
+        if count > 1:
+            paths = [str(file.path) for file in contexts if file.name == name]
+            raise ContextError(
+                f"{' and '.join(paths)} would both be the context {name!r}; name one "
+                f"of them: NAME={paths[-1]}, or {{'NAME': {paths[-1]!r}}} in Python."
+            )
+    found = CollectedFiles(reading or Reading(), titles_of(files), synonyms or {})
+    found.labels, found.names = labels, dict(names or {})
     for file in files:
         if file.kind != "vectors":
-            found.take(file, found._read_context)
+            found.take(file)
+    found.contexts += beside
     found.match_labels(match)
     # A file of word vectors is a whole dictionary: take the labels known by now.
     for file in files:
         if file.kind == "vectors":
-            found.take(file, found._read_vectors)
+            found.take(file)
     if label_words and not found.errors:
-        own = label_words_of(found.contexts, found.labels, found.names)
-        found.contexts.append(own)
+        found.contexts.append(label_words_of(found.contexts, found.labels, found.names))
     return found
 
 
-def _titles(
-    files: Sequence[ContextFile],
-    labels: str | Path | None,
-    names: str | Path | None,
-) -> dict[str, str]:
+def lists_first(files: Iterable[ContextFile]) -> list[ContextFile]:
+    """The files with lists of labels, names and synonyms before contexts."""
+    order = {kind: at for at, kind in enumerate(LISTS)}
+    return sorted(files, key=lambda file: order.get(file.kind, len(LISTS)))
+
+
+def titles_of(files: Iterable[ContextFile]) -> dict[str, str]:
     """What reports call the file of each context: its name, or path if names repeat."""
     paths = {file.name: file.path for file in files}
-    for name, path in (("labels", labels), ("names", names)):
-        if path is not None:
-            paths.setdefault(name, Path(path))
     n_called = Counter(path.name for path in paths.values())
     return {
         name: path.name if n_called[path.name] == 1 else str(path)
@@ -715,38 +603,10 @@ def label_words_of(
     return DescriptiveContext.from_label_names({x: names.get(x, x) for x in known})
 
 
-def read_file(file: ContextFile, reading: Reading) -> tuple[Context, FileSummary]:
-    """Read one file as a context, and say how it was read.
-
-    Parameters
-    ----------
-    file : ContextFile
-        A file of a kind that gives one context, so none of `THESAURI`.
-    reading : Reading
-        How the user wants it to be read.
-
-    Returns
-    -------
-    context : RelationalContext or DescriptiveContext
-        The context. Errors name the file.
-    summary : FileSummary
-        What the file was taken to be, and what was guessed or changed.
-    """
-    with errors_name(file.path):
-        if file.kind == "vectors":
-            summary = FileSummary(file.path, file.kind)
-            return read.read_vectors(file.path, file.name), summary
-        if is_newick(file.path) and file.kind == "hierarchy":
-            tree = RelationalContext.from_hierarchy(
-                file.path,
-                name=file.name,
-                kind=reading.hierarchy_kind,
-                role=reading.role,
-            )
-            return tree, FileSummary(file.path, file.kind)
-        table = open_table(file.path, reading, columns=file.columns)
-        context = read_table(file.kind, table, file.name)
-        return context, FileSummary.of(table, file.kind)
+def _taxonomy(edges: Any, name: str, reading: Reading) -> RelationalContext:
+    return RelationalContext.from_hierarchy(
+        edges, name=name, kind=reading.hierarchy_kind, role=reading.role
+    )
 
 
 def read_table(kind: str, table: Table, name: str) -> Context:
@@ -770,9 +630,7 @@ def read_table(kind: str, table: Table, name: str) -> Context:
     match kind:
         case "hierarchy":
             pairs = read.read_hierarchy_edges(table)
-            return RelationalContext.from_hierarchy(
-                pairs, name=name, kind=reading.hierarchy_kind, role=reading.role
-            )
+            return _taxonomy(pairs, name, reading)
         case "edges":
             are_triples, rows = read.read_edges(table)
             if are_triples:

@@ -1,4 +1,4 @@
-"""Files about new labels, matched with the contexts of an embedding."""
+"""Files about new labels: read like all files, and matched with an embedding."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -16,26 +17,24 @@ from phcle.contexts.labels import some_names
 from phcle.contexts.protocol import Context
 from phcle.embedding import LabelEmbedding
 from phcle.embedding.labels import Labels
-from phcle.errors import (
-    ContextError,
-    ContextWarning,
-    UnknownLabelError,
-    did_you_mean,
-    some,
+from phcle.errors import ContextError, ContextWarning, UnknownLabelError, some
+from phcle.tables.file_kinds import (
+    THESAURI,
+    ContextFile,
+    Files,
+    list_files,
+    with_lists,
 )
-from phcle.tables import trees
-from phcle.tables.file_kinds import THESAURI, ContextFile, Files, is_newick, list_files
 from phcle.tables.files import (
     CollectedFiles,
-    FileSummary,
     ReadContexts,
     Synonyms,
-    read_file,
+    lists_first,
+    titles_of,
 )
 from phcle.tables.match_keys import differences, match_key
 from phcle.tables.matching import JoinedLabel, LabelMatch, LabelSource, match_labels
-from phcle.tables.reader import Reading, errors_name, open_table
-from phcle.tables.rows import read_hierarchy_edges
+from phcle.tables.reader import Reading
 
 
 def read_new_contexts(
@@ -43,7 +42,6 @@ def read_new_contexts(
     files: Mapping[str, Files] | Iterable[ContextFile],
     *,
     names: str | Path | None = None,
-    language: str = "en",
     synonyms: Synonyms | None = None,
     reading: Reading | None = None,
 ) -> ReadContexts:
@@ -63,13 +61,11 @@ def read_new_contexts(
         names. A vocabulary or ontology may be a newer edition of the whole.
     names : path, optional
         Readable names of the new labels: columns `label` and `name`.
-    language : str, default "en"
-        Language of names and texts in `skos` and `owl` files.
     synonyms : path or mapping, optional
         Known labels that the files spell differently: a table with the columns `label`
         and `synonym`, or labels by synonym.
     reading : Reading, optional
-        How the user wants tables to be read; by default all is found out.
+        How the user wants files to be read; by default all is found out.
 
     Returns
     -------
@@ -77,43 +73,25 @@ def read_new_contexts(
         Contexts with the names they have in the embedding, readable names, which labels
         were joined, and how the files were read.
     """
+    given = list_files(files) if isinstance(files, Mapping) else files
+    named = [replace(file, given_name=_context_of(file, embedding)) for file in given]
+    known = synonyms if isinstance(synonyms, Mapping) else {}
+    named = with_lists(named, names=names, synonyms=synonyms)
     # Every word counts, even of a single text: the fit has chosen its words.
-    reading = replace(reading or Reading(), language=language, min_count=1)
-    taken = CollectedFiles(reading)
-    taken.take_synonyms(synonyms)
-    spellings = {**embedding.spellings, **taken.synonyms}
-    new = _NewLabels(replace(embedding, spellings=spellings), taken)
-    for file in list_files(files) if isinstance(files, Mapping) else files:
-        target = replace(file, given_name=new.target(file))
-        taken.titles[target.name] = file.path.name
-        taken.take(target, new.read)
-    taken.titles["names"] = "" if names is None else Path(names).name
-    taken.take_names(names)
-    found = taken.whole()
-    matched = match_contexts(found, names=found.names, titles=taken.titles)
-    return replace(
-        found,
-        contexts=matched.contexts,
-        names=matched.names,
-        match=new.whole_match(matched),
-    )
+    reading = replace(reading or Reading(), min_count=1)
+    found = CollectedFiles(reading, titles_of(named), known)
+    new = _NewLabels(embedding, found)
+    found.change = new.change
+    for file in lists_first(named):
+        found.take(file)
+    whole = found.whole()
+    matched = match_contexts(whole, names=whole.names, titles=found.titles)
+    match = new.whole_match(matched)
+    return replace(whole, contexts=matched.contexts, names=matched.names, match=match)
 
 
 def parent_called(nodes: Labels, text: str) -> str:
-    """Find the parent of a new label.
-
-    Parameters
-    ----------
-    nodes : Labels
-        Nodes of the taxonomy.
-    text : str
-        A node's id or readable name.
-
-    Returns
-    -------
-    str
-        The node's id; an unknown one is refused.
-    """
+    """Find the parent of a new label by its id or readable name."""
     try:
         return nodes.resolve(text)
     except UnknownLabelError as error:
@@ -122,118 +100,104 @@ def parent_called(nodes: Labels, text: str) -> str:
         ) from error
 
 
+def _context_of(file: ContextFile, embedding: LabelEmbedding) -> str:
+    """The context of the fit that a file belongs to."""
+    names = dict.fromkeys(context.given_name for context in embedding.contexts)
+    if file.given_name is not None or file.name in names or not names:
+        return file.name
+    fitting = dict.fromkeys(
+        context.given_name
+        for context in embedding.contexts
+        if file.kind in context.file_kinds
+    )
+    if len(fitting) == 1:
+        return next(iter(fitting))
+    if fitting:
+        raise ContextError(
+            f"{file.path}: may belong to {some(fitting)}; say to which: "
+            f"--{file.kind} NAME={file.path}"
+        )
+    raise ContextError(
+        f"{file.path}: nothing in the fit was learned from --{file.kind}; it had "
+        f"{some(names)}."
+    )
+
+
 @dataclass
 class _NewLabels:
-    """Files about new labels of an embedding, and how they spell known ones."""
+    """What is new in files for an embedding, and how they spell known labels."""
 
     embedding: LabelEmbedding
-    taken: CollectedFiles
+    found: CollectedFiles
     spelled: dict[tuple[str, str], str] = field(default_factory=dict)  # with the file
 
-    def __post_init__(self) -> None:
-        contexts = self.embedding.contexts
-        self.taxonomies = {each.given_name: each.hierarchy for each in contexts}
-
-    def target(self, file: ContextFile) -> str:
-        """The context of the fit that a file belongs to."""
-        names = list(self.taxonomies)
-        if file.given_name is not None or file.name in names or not names:
-            return file.name
-        fitting = dict.fromkeys(
-            context.given_name
-            for context in self.embedding.contexts
-            if file.kind in context.file_kinds
-        )
-        if len(fitting) == 1:
-            return next(iter(fitting))
-        if fitting:
-            raise ContextError(
-                f"{file.path}: may belong to {some(fitting)}; say to which: "
-                f"--{file.kind} NAME={file.path}"
-            )
-        raise ContextError(
-            f"{file.path}: nothing in the fit was learned from --{file.kind}; it had "
-            f"{some(names)}."
-        )
-
-    def read(self, file: ContextFile) -> FileSummary:
-        """Read the contexts of a file, and how it spells known labels."""
-        if file.kind in THESAURI:
-            return self._read_thesaurus(file)
-        tree = self.taxonomies.get(file.name)
-        context: Context
-        if file.kind == "hierarchy" and tree is not None:
-            edges, summary = _new_edges(file, self.taken.reading)
-            known = self._known_spellings({child for child, _ in edges})
-            edges = [(known.get(a, a), known.get(b, b)) for a, b in edges]
-            new = self._left_new(file, dict.fromkeys(x for x, _ in edges), known)
-            context = self._branches(file, tree, [x for x in edges if x[0] in new])
-        else:
-            context, summary = read_file(file, self.taken.reading)
-            known = self._known_spellings(context.labels)
-            context = context.renamed(known)
-            if isinstance(context, DescriptiveContext):
-                context = context.rows_for(self._left_new(file, context.labels, known))
-            elif isinstance(context, RelationalContext) and context.hierarchy is None:
-                context = self._of_new_labels(file, context)
-        self.spelled.update({(file.path.name, x): y for x, y in known.items()})
-        self.taken.contexts.append(context)
-        return summary
-
-    def _read_thesaurus(self, file: ContextFile) -> FileSummary:
-        """Read the nodes of a newer edition that the embedding does not have."""
-        thesaurus = trees.read_thesaurus(file, self.taken.reading.language)
-        name, known = thesaurus.name, self.taxonomies
-        if name not in known:
-            raise ContextError(
-                f"{file.path}: the fit had no context {name!r}."
-                f"{did_you_mean(name, known)} It had {some(known)}."
-            )
-        tree = known[name]
-        if tree is None:
-            raise ContextError(
-                f"{file.path}: the context {name!r} of the fit is no taxonomy."
-            )
-        new = thesaurus.beyond(tree.index)
-        if not new.edges:
-            raise ContextError(f"{file.path}: names no node that is new.")
-        self.taken.contexts.append(new.hierarchy())
-        if new.texts and trees.name_of_texts(name) in known:
-            self.taken.contexts.append(new.descriptions(min_count=1))
-        self.taken.names.update(new.names)
-        return FileSummary(file.path, file.kind)
+    def change(self, file: ContextFile, context: Context) -> Context | None:
+        """Keep what is new, with known labels as the embedding spells them."""
+        fitted = {each.given_name: each.hierarchy for each in self.embedding.contexts}
+        if file.name not in fitted:
+            return context  # which `fold_in` refuses by its name
+        own, tree = context.hierarchy, fitted[file.name]
+        if file.kind in ("hierarchy", *THESAURI):
+            if tree is None:
+                raise ContextError(
+                    f"{file.path}: the context {file.name!r} of the fit is no taxonomy."
+                )
+            if own is not None:
+                return self._branches(file, own.named_edges, tree)
+            new = [label for label in context.labels if label not in tree.index]
+            is_used = bool(new) and context.name in fitted
+            return cast(DescriptiveContext, context).rows_for(new) if is_used else None
+        spelled = self._spelled(file, context.labels)
+        context = context.renamed(spelled)
+        if isinstance(context, DescriptiveContext):
+            return context.rows_for(self._left_new(file, context.labels, spelled))
+        return self._of_new_labels(file, cast(RelationalContext, context))
 
     def _branches(
-        self, file: ContextFile, tree: Hierarchy, edges: list[tuple[str, str]]
+        self, file: ContextFile, edges: list[tuple[str, str]], tree: Hierarchy
     ) -> Context:
         """A taxonomy whose nodes hang below known ones, or below each other."""
-        children = {child for child, _ in edges}
-        nodes = self.embedding.nodes(tree)
-        with errors_name(file.path):
+        if file.kind in THESAURI:  # a newer edition of the whole
+            edges = [edge for edge in edges if edge[0] not in tree.index]
+            if not edges:
+                raise ContextError(f"{file.path}: names no node that is new.")
+            for node in tree.nodes:
+                self.found.node_names.pop(node, None)
+        else:
+            spelled = self._spelled(file, dict(edges))
+            edges = [(spelled.get(a, a), spelled.get(b, b)) for a, b in edges]
+            new = set(self._left_new(file, dict(edges), spelled))
+            nodes = self.embedding.nodes(tree)
             edges = [
-                (child, parent if parent in children else parent_called(nodes, parent))
+                (child, parent if parent in new else parent_called(nodes, parent))
                 for child, parent in edges
+                if child in new
             ]
         return RelationalContext.from_hierarchy(edges, name=file.name)
 
-    def _known_spellings(self, labels: Collection[str]) -> dict[str, str]:
+    def _spelled(self, file: ContextFile, labels: Collection[str]) -> dict[str, str]:
         """Known labels by other spellings, unless a file has both, or several."""
+        called = replace(
+            self.embedding,
+            spellings={**self.embedding.spellings, **self.found.synonyms},
+        ).called
         found = {
             label: known
             for label in labels
             if label not in self.embedding
-            and (known := self.embedding.called.spelled(label)) is not None
+            and (known := called.spelled(label)) is not None
             and known not in labels
         }
         n_spellings = Counter(found.values())
-        return {other: x for other, x in found.items() if n_spellings[x] == 1}
+        found = {other: x for other, x in found.items() if n_spellings[x] == 1}
+        self.spelled.update({(file.path.name, x): y for x, y in found.items()})
+        return found
 
     def _left_new(
         self, file: ContextFile, labels: Iterable[str], spelled: Mapping[str, str]
     ) -> list[str]:
         """The labels that are new; a warning names the others, as the user has them."""
         given = {label: other for other, label in spelled.items()}
-        labels = list(labels)
         new = [label for label in labels if label not in self.embedding]
         known = some(given.get(x, x) for x in labels if x in self.embedding)
         if not new:
@@ -273,7 +237,7 @@ class _NewLabels:
             else:
                 synonyms[other] = label
         known = LabelSource("the embedding", self.embedding.labels)
-        titles = self.taken.titles
+        titles = self.found.titles
         new = [
             LabelSource(titles.get(context.name, context.name), context.labels)
             for context in matched.contexts
@@ -283,14 +247,3 @@ class _NewLabels:
             synonyms=synonyms,
             suggestions=match_labels([known, *new]).suggestions,
         )
-
-
-def _new_edges(
-    file: ContextFile, reading: Reading
-) -> tuple[list[tuple[str, str]], FileSummary]:
-    """Pairs of child and parent. Lengths would change nothing: nodes stay in place."""
-    if is_newick(file.path):
-        edges = trees.read_newick(file.path).named_edges
-        return edges, FileSummary(file.path, file.kind)
-    table = open_table(file.path, reading, columns=file.columns)
-    return read_hierarchy_edges(table), FileSummary.of(table, file.kind)

@@ -21,7 +21,7 @@ from phcle.tables.columns import read_column
 from phcle.tables.file_kinds import ROLES
 from phcle.tables.frames import labelled_rows, lineage_edges
 from phcle.tables.kinds import TRIPLE
-from phcle.tables.reader import Reading, Table
+from phcle.tables.reader import Table
 from phcle.tables.text_tables import find_encoding, text_lines
 from phcle.tables.word_vectors import read_word_vectors
 
@@ -337,37 +337,35 @@ def read_synonyms(table: Table) -> dict[str, str]:
 
 
 def read_labels(
-    path: str | Path, reading: Reading | None = None, remarks: list[str] | None = None
-) -> tuple[str, ...]:
-    """Read a list of labels.
+    path: str | Path, encoding: str | None = None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Read a list of labels: one per line, without a header.
 
     Parameters
     ----------
     path : str or Path
-        A text file with one label per line and no header. Empty lines are ignored.
-    reading : Reading, optional
-        How the user wants it to be read.
-    remarks : list of str, optional
-        Where to add what was guessed or changed.
+        A text file. Empty lines are ignored.
+    encoding : str, optional
+        Its encoding; by default it is found out.
 
     Returns
     -------
-    tuple of str
+    labels : tuple of str
         The labels in the order of the file.
+    remarks : tuple of str
+        What was guessed or changed.
     """
     path = Path(path)
-    encoding = find_encoding(path, (reading or Reading()).encoding)
-    lines = [text.strip() for text in text_lines(path, encoding)]
+    found = find_encoding(path, encoding)
+    lines = [text.strip() for text in text_lines(path, found)]
     labels = dict.fromkeys(filter(None, lines))
     if not labels:
         raise FileError(f"{path}: is empty; give one label per line.")
-    said = [encoding.remark] if encoding.remark else []
+    remarks = [found.remark] if found.remark else []
     n_again = sum(map(bool, lines)) - len(labels)
     if n_again:
-        said.append(f"{n_again} repeated label{'s' if n_again > 1 else ''} dropped")
-    if remarks is not None:
-        remarks.extend(said)
-    return tuple(labels)
+        remarks.append(f"{n_again} repeated label{'s' if n_again > 1 else ''} dropped")
+    return tuple(labels), tuple(remarks)
 
 
 def read_vectors(

@@ -12,7 +12,7 @@ import re
 import threading
 import warnings
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,7 +30,6 @@ from phcle.errors import ContextError, FileError, some
 from phcle.files.reading import naming
 from phcle.files.text import read_text
 from phcle.optional_imports import import_optional
-from phcle.tables.file_kinds import ContextFile
 from phcle.tables.reader import errors_name
 
 FORMATS = {
@@ -123,25 +122,6 @@ def from_owl(
     texts = (synonym, SKOS.altLabel, definition, SKOS.definition, RDFS.comment)
     with errors_name(source):
         return _thesaurus(pairs, name, _Texts(graph, language, titles, texts))
-
-
-def read_thesaurus(file: ContextFile, language: str) -> Thesaurus:
-    """Read a SKOS vocabulary or OWL ontology.
-
-    Parameters
-    ----------
-    file : ContextFile
-        A file of a kind in `THESAURI`.
-    language : str
-        Language of names and texts.
-
-    Returns
-    -------
-    Thesaurus
-        Taxonomy, names and texts.
-    """
-    from_file = from_skos if file.kind == "skos" else from_owl
-    return from_file(file.path, language=language, name=file.name)
 
 
 @dataclass(frozen=True)
@@ -356,26 +336,6 @@ class Thesaurus:
     names: Mapping[str, str] = field(default_factory=dict, repr=False)
     texts: Mapping[str, str] = field(default_factory=dict, repr=False)
 
-    def beyond(self, known: Container[str]) -> Thesaurus:
-        """Return the part about nodes that are not known yet.
-
-        Parameters
-        ----------
-        known : container of str
-            The known nodes.
-
-        Returns
-        -------
-        Thesaurus
-            Edges, names and texts of all other nodes.
-        """
-        return Thesaurus(
-            self.name,
-            tuple(edge for edge in self.edges if edge[0] not in known),
-            {node: name for node, name in self.names.items() if node not in known},
-            {node: text for node, text in self.texts.items() if node not in known},
-        )
-
     def hierarchy(self, **options: Any) -> RelationalContext:
         """Return the taxonomy as a context.
 
@@ -406,14 +366,16 @@ class Thesaurus:
         DescriptiveContext
             The context, named after the thesaurus unless `name` is given.
         """
-        own = {"name": name_of_texts(self.name), **options}
+        own = {"name": f"{self.name} texts", **options}
         return DescriptiveContext.from_texts(self.texts, **own)
 
-    def contexts(self, **options: Any) -> list[Context]:
+    def contexts(self, *, min_count: int = 2, **options: Any) -> list[Context]:
         """Return the taxonomy, and the texts if there are any, as contexts.
 
         Parameters
         ----------
+        min_count : int, default 2
+            Words in fewer texts are left out, unless there are few texts.
         **options : object
             Arguments of `RelationalContext.from_hierarchy`.
 
@@ -424,25 +386,9 @@ class Thesaurus:
         """
         found: list[Context] = [self.hierarchy(**options)]
         if self.texts:
-            min_count = 1 if len(self.texts) < FEW_TEXTS else 2
-            found.append(self.descriptions(min_count=min_count))
+            least = 1 if len(self.texts) < FEW_TEXTS else min_count
+            found.append(self.descriptions(min_count=least))
         return found
-
-
-def name_of_texts(name: str) -> str:
-    """Return the name of the context with the texts of a thesaurus.
-
-    Parameters
-    ----------
-    name : str
-        Name of the thesaurus.
-
-    Returns
-    -------
-    str
-        The name.
-    """
-    return f"{name} texts"
 
 
 def read_newick(path: Path) -> Hierarchy:
