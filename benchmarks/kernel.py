@@ -30,9 +30,9 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from phcle.backends.dense import Columns
 from phcle.backends.kernels import fused_dense, fused_entries
 from phcle.backends.kernels.fused_dense import default_blocking
+from phcle.backends.pairs import Columns
 from phcle.backends.torch_dense import RESERVED_MEMORY, SHARED_MEMORY, FusedColumns
 
 HOPPER = 90

@@ -41,7 +41,7 @@ from phcle.contexts.terms import Penalties
 from phcle.errors import ConvergenceWarning
 from phcle.model.fit import Solver
 from phcle.model.problem import DeviceProblem, pose
-from phcle.model.rows import Rows
+from phcle.model.rows import slopes
 
 BRANCHING = 4
 """Branches that one of the next level joins, on average."""
@@ -250,10 +250,9 @@ def exact_gap(model: PHCLE, contexts: list[Context], device: str) -> float:
     there = DeviceProblem(backend, problem)
     W = backend.asarray(embedding.vectors)
     factors = [backend.asarray(context.factor) for context in embedding.contexts]
-    views = there.views(factors, model.weights_)
-    values = Rows(backend, views, penalties.ridge, there.blocks).values(W)
+    _, values = there.rows(factors, model.weights_).updated(W, slopes)
     terms = Solver(there, tol=1.0).terms(
-        values, model.weights_, there.penalties(W, factors)
+        values, model.weights_, problem.penalty_terms(backend.xp, W, factors)
     )
     return terms["gap"]
 

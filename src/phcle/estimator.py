@@ -226,9 +226,7 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
                 kept = Checkpoint(path, device, options, self.chosen_, checkpoint_every)
             solver = self._solver(device)
             if kept is not None and resume:
-                found = kept.read()
-                start, weights = [found.W, *found.factors], found.weights
-                state = replace(solver.begin(start, weights), history=found.history)
+                state = kept.read()
             else:
                 weights = choice.weights(problem, self.chosen_.shares)
                 state = self._started(solver, weights, earlier)
@@ -296,7 +294,7 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
                 start = warm_factors(earlier, problem, weights, rng, backend)
             if start is None:
                 start = start_factors(problem, weights, self.init, rng, backend=backend)
-        return solver.begin(start, weights)
+        return State.at(start, weights)
 
     def _learned(
         self,

@@ -32,7 +32,7 @@ def converge(problem, backend, *, sweeps=3000, tol=1e-13, init="spectral"):
     weights = equal_weights(problem)
     solver = Solver(DeviceProblem(backend, problem), tol=tol)
     start = start_factors(problem, weights, init, np.random.default_rng(0))
-    return solver, solver.learn(solver.begin(start, weights), max_iter=sweeps)
+    return solver, solver.learn(State.at(start, weights), max_iter=sweeps)
 
 
 @settings(max_examples=40)
@@ -51,7 +51,7 @@ def test_mm_never_increases_the_objective(seed, n_labels, dim, sparsity, init):
         DeviceProblem(choose_backend("numpy", "cpu", "float64"), problem), tol=0
     )
     W, *factors = start_factors(problem, weights, init, rng)
-    state = solver.begin([W, *factors], weights)
+    state = State.at([W, *factors], weights)
     last = objective_terms(problem, W, factors, weights)["objective"]
     for _ in range(8):
         state = solver.sweep(state)
@@ -172,7 +172,7 @@ def test_ones_start_gives_the_same_trajectory_as_equal_dimensions(rng):
     )
     rows = [problem.labels, *(data.columns for data in problem.contexts)]
     ones = [np.ones((len(names), 4)) for names in rows]
-    state = solver.begin(ones, equal_weights(problem))
+    state = State.at(ones, equal_weights(problem))
     state = solver.learn(state, max_iter=6)
     for ours, theirs in zip(model.history_, state.history, strict=False):
         assert ours["objective"] == pytest.approx(theirs["objective"], rel=1e-4)

@@ -13,7 +13,7 @@ from phcle.backends.protocol import choose_backend
 from phcle.model.fit import Solver
 from phcle.model.objective import objective_terms
 from phcle.model.paper import PaperSolver
-from phcle.model.problem import DeviceProblem
+from phcle.model.problem import DeviceProblem, State
 from phcle.model.start import start_factors
 from phcle.model.weights import equal_weights
 
@@ -61,7 +61,7 @@ def test_no_sweep_raises_the_objective(seed, roles, is_both, pull, init, solver)
     }
     device = DeviceProblem(numpy_backend(), problem)
     solver = (Solver if solver == "mm" else PaperSolver)(device, tol=0)
-    state = solver.begin(start_factors(problem, weights, init, rng), weights)
+    state = State.at(start_factors(problem, weights, init, rng), weights)
     state = solver.sweep(state)
     last = state.history[-1]["objective"]
     for _ in range(8):
@@ -82,7 +82,7 @@ def test_many_sweeps_end_where_no_direction_leads_down(backend, roles):
     weights = equal_weights(problem)
     solver = Solver(DeviceProblem(backend, problem), tol=1e-13)
     start = start_factors(problem, weights, "spectral", rng)
-    state = solver.learn(solver.begin(start, weights), max_iter=3000)
+    state = solver.learn(State.at(start, weights), max_iter=3000)
     parts = list(solver.device.to_numpy([state.W, *state.factors]))
     here = objective_terms(problem, parts[0], parts[1:], weights)["objective"]
     for number, part in enumerate(parts):

@@ -14,12 +14,12 @@ if DEVICE == "cpu":  # must be said before Triton is imported
     os.environ["TRITON_INTERPRET"] = "1"
 pytest.importorskip("triton", reason="Triton is not installed")
 
-from phcle.backends.dense import Columns  # noqa: E402
 from phcle.backends.kernels.fused_dense import (  # noqa: E402
     Blocking,
     fused_dense,
     fused_spread,
 )
+from phcle.backends.pairs import Columns  # noqa: E402
 from phcle.backends.torch_backend import TorchBackend  # noqa: E402
 from phcle.backends.torch_dense import FusedColumns, FusedPart  # noqa: E402
 
@@ -111,14 +111,10 @@ def test_fused_part_answers_as_the_plain_one(precision, rng):
         assert relative(getattr(fused, name), expected) < tolerance
     direction = torch.tensor(rng.normal(size=(20, 12)), dtype=torch.float32)
     direction = direction.to(DEVICE)
-    step, chosen = torch.tensor([0.5, 2.0]).to(DEVICE), torch.tensor([3, 11]).to(DEVICE)
-    moved = fused.along(direction)(step, chosen)
-    same = plain.along(direction.to(plain.value.device))(
-        step.to(plain.value.device), chosen.to(plain.value.device)
-    )
-    assert relative(moved, same.double().cpu().numpy()) < tolerance
-    product = fused.product(direction)  # of halves in both precisions
-    same = plain.product(direction.to(plain.value.device))
+    alone = backend.dense_value(y, columns)
+    assert relative(alone, plain.value.double().cpu().numpy()) < tolerance
+    product = fused.curvature()(direction)  # of halves in both precisions
+    same = plain.curvature()(direction.to(plain.value.device))
     assert relative(product, same.double().cpu().numpy()) < 2e-3
 
 
@@ -132,7 +128,7 @@ def test_rows_beyond_all_halves_have_finite_sums_and_no_curvature(precision, rng
     backend.is_fused = True
     fused = backend.dense_part(y, backend.columns(z, mass))
     assert bool(torch.isfinite(fused.gradient).all())
-    assert bool((fused.product(torch.ones_like(y)) == 0).all())
+    assert bool((fused.curvature()(torch.ones_like(y)) == 0).all())
 
 
 @pytest.mark.parametrize("by", [1e-6, 1e6])
@@ -147,7 +143,8 @@ def test_products_with_the_curvature_hold_for_numbers_of_any_size(by, rng):
     sigmoid = torch.sigmoid(y.double() @ z.double().T)
     bend = sigmoid * (1 - sigmoid) * (mass * by).double()
     expected = ((direction @ (z * by).double().T) * bend) @ (z * by).double()
-    for row, one in zip(fused.product(direction.float()), expected, strict=True):
+    products = fused.curvature()(direction.float())
+    for row, one in zip(products, expected, strict=True):
         assert torch.linalg.norm(row.double() - one) <= 2e-3 * torch.linalg.norm(one)
 
 

@@ -26,7 +26,7 @@ def problem(rng, rows, width, dim, n_columns=50):
 
 def check(other, y, columns, weights, dtype, tol):
     move = lambda a: torch.tensor(a, dtype=dtype, device=DEVICE)  # noqa: E731
-    near = FusedEntries(torch.tensor(columns, device=DEVICE), move(other))
+    near = FusedEntries(torch, torch.tensor(columns, device=DEVICE), move(other))
     gathered = other[columns]
     dots = np.einsum("rwd,rd->rw", gathered, y)
     expected = {
@@ -74,7 +74,7 @@ def test_no_rows_have_no_sums(rng):
 def test_rows_that_are_not_contiguous_are_read_right(rng):
     other, y, columns, weights = problem(rng, 5, 12, 16)
     move = lambda a: torch.tensor(a, device=DEVICE)  # noqa: E731
-    near = FusedEntries(move(columns.T.copy()).T, move(other.T.copy()).T)
+    near = FusedEntries(torch, move(columns.T.copy()).T, move(other.T.copy()).T)
     found = near.sums(move(weights.T.copy()).T).cpu().numpy()
     assert np.allclose(found, np.einsum("rwd,rw->rd", other[columns], weights))
     dots = near.dots(move(y.T.copy()).T).cpu().numpy()

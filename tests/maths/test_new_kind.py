@@ -80,10 +80,10 @@ def test_terms_of_the_new_kind_agree_with_its_plain_loss(contexts, rng):
     backend = make_backend("numpy")
     W = rng.normal(size=(len(problem.labels), 3))
     factors = [rng.normal(size=(len(c.columns), 3)) for c in problem.contexts]
-    rows = DeviceProblem(backend, problem)
-    view = rows.views(factors, {"hierarchy": 1.0, "votes": 1.0})[1]
+    weights = {"hierarchy": 1.0, "votes": 1.0}
+    rows = DeviceProblem(backend, problem).rows(factors, weights)
     value = sum(
-        view.local(number, W[block.rows]).value.sum()
+        rows.terms[1].local(number, W[block.rows]).value.sum()
         for number, block in enumerate(rows.blocks)
     )
     loss = problem.contexts[1].loss(W, factors[1], problem.penalties)

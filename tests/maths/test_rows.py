@@ -4,7 +4,7 @@ import numpy as np
 
 from phcle.backends.protocol import choose_backend
 from phcle.backends.row_blocks import split_rows
-from phcle.contexts.terms import Line, Local, View
+from phcle.contexts.terms import Local, Term
 from phcle.model.rows import Rows
 
 STEEP = 1e4
@@ -18,27 +18,17 @@ class SteepParabola(Local):
         self.value = 0.5 * STEEP * np.sum(y**2, axis=1)
         self.gradient = STEEP * y
 
-    def product(self, z, curvature):
+    def product(self, z, *, exact=False):
         return 0.0 * z
 
     def mean_curvature(self):
         return np.zeros((self.y.shape[1],) * 2)
 
-    def along(self, direction):
-        return SteepLine(self.y, direction)
+    def value_at(self, y, chosen):
+        return SteepParabola(y).value
 
 
-class SteepLine(Line):
-    def __init__(self, y, direction):
-        self.y, self.direction = y, direction
-
-    def value(self, step, chosen):
-        return SteepParabola(
-            self.y[chosen] + step[:, None] * self.direction[chosen]
-        ).value
-
-
-class SteepView(View):
+class SteepTerm(Term):
     def local(self, block, y, chosen=None):
         return SteepParabola(y)
 
@@ -47,6 +37,6 @@ def test_a_step_that_is_far_too_long_is_halved_until_the_row_improves(rng):
     backend = choose_backend("numpy", "cpu", "float64")
     y = rng.normal(size=(7, 3))
     blocks = split_rows(backend, [], len(y), dim=3, tile_columns=3)
-    factor, values = Rows(backend, [SteepView()], 1.0, blocks).updated(y)
+    factor, values = Rows(backend, [SteepTerm()], 1.0, blocks).updated(y)
     assert (np.linalg.norm(factor, axis=1) < np.linalg.norm(y, axis=1)).all()
     assert values[0] < SteepParabola(y).value.sum()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from copy import copy
 
-from phcle.contexts.terms import Line, Local, Term, View, padded_blocks
+from phcle.contexts.terms import Local, Term, padded_blocks
 
 
-class VotesTerm(Term, View):
+class VotesTerm(Term):
     """The votes in blocks of rows; `at` fixes the other factor and the weight."""
 
     def __init__(self, backend, votes, blocks):
@@ -44,7 +44,7 @@ class LocalVotes(Local):
     def _bends(self):
         return self.weights * self.sigmoid * (1 - self.sigmoid)
 
-    def product(self, z, curvature):
+    def product(self, z, *, exact=False):
         if self.padded is None:
             return 0.0 * z
         return self.entries.sums(self._bends() * self.entries.dots(z))
@@ -56,22 +56,9 @@ class LocalVotes(Local):
             return 0.0 * gram
         return self.xp.sum(self._bends()) / self.x.shape[0] * gram
 
-    def along(self, direction):
-        return VotesLine(self, direction)
-
-
-class VotesLine(Line):
-    """The term along one direction from each row."""
-
-    def __init__(self, local, direction):
-        self.local = local
-        if local.padded is not None:
-            self.slope = local.entries.dots(direction)
-
-    def value(self, step, chosen):
-        local = self.local
-        if local.padded is None:
-            return 0.0 * step
-        x = local.x[chosen] + step[:, None] * self.slope[chosen]
-        softplus = local.view.backend.softplus(-local.signs[chosen] * x)
-        return local.xp.sum(local.weights[chosen] * softplus, axis=1)
+    def value_at(self, y, chosen):
+        if self.padded is None:
+            return 0.0 * y[:, 0]
+        x = self.entries.take(chosen).dots(y)
+        softplus = self.view.backend.softplus(-self.signs[chosen] * x)
+        return self.xp.sum(self.weights[chosen] * softplus, axis=1)

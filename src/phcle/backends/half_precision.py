@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import torch
 
-from phcle.backends.dense import Columns
+from phcle.backends.pairs import Columns
 
 LARGEST_HALF = 65_504.0
 """Largest float16. Numbers are clipped to it: infinity times zero would be NaN."""

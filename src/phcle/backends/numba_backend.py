@@ -6,10 +6,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from phcle.backends.dense import Columns
 from phcle.backends.kernels import numba_passes
-from phcle.backends.known_entries import KnownEntries
 from phcle.backends.numpy_backend import NumpyBackend
+from phcle.backends.pairs import Columns, KnownEntries
 from phcle.backends.protocol import Array
 
 
@@ -40,17 +39,17 @@ class NumbaBackend(NumpyBackend):
         numba_passes.logistic(x, columns.mass, columns.share, sigmoid, value, spread)
         return sigmoid, value, spread
 
-    def line_sums(self, x: Array, slope: Array, step: Array, mass: Array) -> Array:
-        """Σ mass softplus(x + step · slope) of every row, in one pass."""
-        if x.dtype != np.float32:
-            return super().line_sums(x, slope, step, mass)
-        result = np.empty(len(x), x.dtype)
-        numba_passes.line(x, slope, step, mass, result)
+    def dense_value(self, y: Array, columns: Columns) -> Array:
+        """Σ mass softplus(x) of every row, in one pass."""
+        if y.dtype != np.float32:
+            return super().dense_value(y, columns)
+        x, result = y @ columns.other.T, np.empty(len(y), y.dtype)
+        numba_passes.softplus_sums(x, columns.mass, result)
         return result
 
     def known_entries(self, columns: Array, other: Array) -> KnownEntries:
         """Rows of the other factor at every row's known columns (rows, width)."""
-        return _CompiledEntries(columns, other)
+        return _CompiledEntries(self.xp, columns, other)
 
 
 @lru_cache
@@ -65,9 +64,6 @@ def _keep_freed_memory() -> None:
 
 class _CompiledEntries(KnownEntries):
     """Known entries that are read in place, without gathering."""
-
-    def __init__(self, columns: Array, other: Array) -> None:
-        self.columns, self.other = columns, other
 
     def dots(self, y: Array) -> Array:
         """y·z_c for every known column: (rows, width)."""

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import cached_property, lru_cache
 from types import SimpleNamespace
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import array_api_compat.numpy as array_api
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.backends.dense import rounding_noise
 from phcle.backends.distributed import current_processes
+from phcle.backends.pairs import rounding_noise
 from phcle.backends.protocol import Backend
 
-T = TypeVar("T")
 Numbers = npt.NDArray[Any]
+
+CLIPPED = 80
+"""Largest exponent: above it, adding 1 to eˣ changes nothing."""
 
 
 def _clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
@@ -67,13 +69,18 @@ class NumpyBackend(Backend):
         """
         return _ONE_BLAS_THREAD
 
-    def map_blocks(self, function: Callable[[int], T], count: int) -> list[T]:
+    def map_blocks(
+        self, function: Callable[[int], None], blocks: Sequence[int]
+    ) -> None:
         """Call a function for every block, with one thread per core."""
-        n_threads = min(_n_cores(), count)
+        n_threads = min(_n_cores(), len(blocks))
         if n_threads < 2:
-            return [function(i) for i in range(count)]
+            for number in blocks:
+                function(number)
+            return
         with ThreadPoolExecutor(n_threads) as pool:
-            return list(pool.map(function, range(count)))
+            for _ in pool.map(function, blocks):
+                pass  # raises what a thread has raised
 
     def asarray(self, values: npt.ArrayLike) -> Numbers:
         """Move numbers to the device, as floats of the chosen dtype."""
@@ -104,30 +111,25 @@ class NumpyBackend(Backend):
 
     def logistic(self, x: Numbers) -> tuple[Numbers, Numbers]:
         """Sigmoid and softplus of x from one exponential, safe for any x."""
-        growth, total = self._exponentials(x)
-        sigmoid = growth / total
-        return sigmoid, self._softplus(x, growth, total)
+        growth = np.exp(np.minimum(x, CLIPPED))
+        total = growth + 1
+        return growth / total, _softplus(x, growth, total)
 
     def softplus(self, x: Numbers) -> Numbers:
         """log(1 + eˣ), safe for any x."""
-        return self._softplus(x, *self._exponentials(x))
+        growth = np.exp(np.minimum(x, CLIPPED))
+        return _softplus(x, growth, growth + 1)
 
-    @staticmethod
-    def _exponentials(x: Numbers) -> tuple[Numbers, Numbers]:
-        """eˣ and 1 + eˣ; x is clipped at 80, where adding 1 changes nothing."""
-        growth = np.minimum(x, 80)
-        np.exp(growth, out=growth)
-        return growth, growth + 1
 
-    @staticmethod
-    def _softplus(x: Numbers, growth: Numbers, total: Numbers) -> Numbers:
-        # In single precision log is vectorised and log1p is not. The error of
-        # log(1 + tiny) is below the rounding error of the sums that use it.
-        if x.dtype == np.float32:
-            np.log(total, out=total)
-        else:
-            np.log1p(growth, out=total)
-        return np.asarray(np.maximum(total, x))  # where x was clipped, softplus(x) = x
+def _softplus(x: Numbers, growth: Numbers, total: Numbers) -> Numbers:
+    """The logarithm of `total`, 1 + eˣ, which it replaces."""
+    # In single precision log is vectorised and log1p is not. The error of log(1 + tiny)
+    # is below the rounding error of the sums that use it.
+    if x.dtype == np.float32:
+        np.log(total, out=total)
+    else:
+        np.log1p(growth, out=total)
+    return np.asarray(np.maximum(total, x))  # where x was clipped, softplus(x) = x
 
 
 @lru_cache

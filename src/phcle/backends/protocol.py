@@ -11,23 +11,20 @@ import ctypes.util
 import importlib.util
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.backends.dense import Columns, DensePart, TilePart
 from phcle.backends.distributed import Processes
-from phcle.backends.known_entries import GatheredEntries, KnownEntries
+from phcle.backends.pairs import Columns, DensePart, KnownEntries
 from phcle.errors import BackendError
 
 Array = Any
 """A NumPy array or a torch tensor."""
-
-T = TypeVar("T")
 
 WORTH_COMPILING = 5_000_000
 """Use numba from this many pairs on; below, loading it takes longer than it saves."""
@@ -81,22 +78,20 @@ class Backend(ABC):
         """
         return nullcontext()
 
-    def map_blocks(self, function: Callable[[int], T], count: int) -> list[T]:
+    def map_blocks(
+        self, function: Callable[[int], None], blocks: Sequence[int]
+    ) -> None:
         """Call a function for every block, in parallel if that is faster.
 
         Parameters
         ----------
         function : callable
             Takes the number of a block.
-        count : int
-            Number of blocks.
-
-        Returns
-        -------
-        list
-            Results in the order of the blocks.
+        blocks : sequence of int
+            The numbers.
         """
-        return [function(i) for i in range(count)]
+        for number in blocks:
+            function(number)
 
     @abstractmethod
     def with_dtype(self, dtype: str) -> Backend:
@@ -197,25 +192,8 @@ class Backend(ABC):
         Returns
         -------
         object
-            For `sparse_product`.
+            `@` multiplies it by a dense array.
         """
-
-    def sparse_product(self, matrix: Any, dense: Array) -> Array:
-        """Multiply a sparse matrix by a dense one.
-
-        Parameters
-        ----------
-        matrix : object
-            From `sparse`, (n, m).
-        dense : array
-            (m, k).
-
-        Returns
-        -------
-        array
-            (n, k).
-        """
-        return matrix @ dense
 
     @abstractmethod
     def stored(self, matrix: sp.csr_array) -> Any:
@@ -279,7 +257,25 @@ class Backend(ABC):
         DensePart
             Value, gradient and curvature.
         """
-        return TilePart(self, y, columns)
+        return DensePart(self, y, columns)
+
+    def dense_value(self, y: Array, columns: Columns) -> Array:
+        """Compute the value of the dense part alone.
+
+        Parameters
+        ----------
+        y : array
+            Rows, (r, d).
+        columns : Columns
+            From `columns`.
+
+        Returns
+        -------
+        array
+            The value of each row, (r,).
+        """
+        x = self.xp.matmul(y, columns.other.T)
+        return self.xp.matmul(self.softplus(x), columns.mass)
 
     def known_entries(self, columns: Array, other: Array) -> KnownEntries:
         """Prepare sums over the known columns of every row.
@@ -296,7 +292,7 @@ class Backend(ABC):
         KnownEntries
             Products and sums with the rows of Z at these positions.
         """
-        return GatheredEntries(self.xp, columns, other)
+        return KnownEntries(self.xp, columns, other)
 
     @abstractmethod
     def logistic(self, x: Array) -> tuple[Array, Array]:
@@ -332,25 +328,6 @@ class Backend(ABC):
         sigmoid, softplus = self.logistic(x)
         value = self.xp.matmul(softplus, columns.mass)
         return sigmoid, value, self.xp.matmul(sigmoid * (1 - sigmoid), columns.share)
-
-    def line_sums(self, x: Array, slope: Array, step: Array, mass: Array) -> Array:
-        """Compute Σ mass softplus(x + step · slope) of every row.
-
-        Parameters
-        ----------
-        x, slope : array
-            Products of a block, and their change for a step of one: (r, columns).
-        step : array
-            Step of each row, (r,).
-        mass : array
-            Mass of each column, (columns,).
-
-        Returns
-        -------
-        array
-            The sums, (r,).
-        """
-        return self.xp.matmul(self.softplus(x + step[:, None] * slope), mass)
 
     @abstractmethod
     def softplus(self, x: Array) -> Array:

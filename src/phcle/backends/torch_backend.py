@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import array_api_compat.torch as array_api
 import numpy as np
@@ -11,14 +11,14 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
-from phcle.backends.dense import (
+from phcle.backends.distributed import current_processes
+from phcle.backends.pairs import (
     Columns,
     DensePart,
+    KnownEntries,
     n_sampled_columns,
     rounding_noise,
 )
-from phcle.backends.distributed import current_processes
-from phcle.backends.known_entries import KnownEntries
 from phcle.backends.protocol import Backend
 from phcle.backends.stored_rows import SparseRows, StoredRows
 from phcle.backends.torch_dense import (
@@ -28,9 +28,6 @@ from phcle.backends.torch_dense import (
     can_fuse,
 )
 from phcle.errors import BackendError
-
-T = TypeVar("T")
-
 
 MIXED_NOISE = 3e-5
 """Relative error of a row's value in mixed precision; 1.3e-5 was measured."""
@@ -139,12 +136,18 @@ class TorchBackend(Backend):
             return FusedPart(self, y, columns)
         return super().dense_part(y, columns)
 
+    def dense_value(self, y: torch.Tensor, columns: Columns) -> torch.Tensor:
+        """The value of the dense part alone."""
+        if columns.fused is not None:
+            return columns.fused.value(y)
+        return super().dense_value(y, columns)
+
     def known_entries(self, columns: torch.Tensor, other: torch.Tensor) -> KnownEntries:
         """Rows of the other factor at every row's known columns (rows, width)."""
         if self.has_kernels:
             from phcle.backends.kernels.fused_entries import FusedEntries
 
-            return FusedEntries(columns, other)
+            return FusedEntries(self.xp, columns, other)
         return super().known_entries(columns, other)
 
     def logistic(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -9,14 +9,15 @@ they only set the direction of a step.
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
 import torch
 
-from phcle.backends.dense import Columns, LineValue, n_sampled_columns
 from phcle.backends.half_precision import HalfColumns, HalfRows
+from phcle.backends.pairs import Columns, DensePart, Probe, n_sampled_columns
 
 WIDEST = {"mixed": 512, "full": 256}
 """Largest d for which the fused kernel beats plain torch, by precision.
@@ -77,6 +78,23 @@ class FusedColumns:
         few = Columns(columns.other[at], columns.mass[at], columns.weighted[at], even)
         return cls(every, _padded(few, precise=precise), columns)
 
+    def value(self, y: torch.Tensor) -> torch.Tensor:
+        """Compute the value of the dense part at some rows.
+
+        Parameters
+        ----------
+        y : Tensor
+            Rows, (r, d).
+
+        Returns
+        -------
+        Tensor
+            The value of each row, (r,).
+        """
+        from phcle.backends.kernels.fused_dense import fused_dense
+
+        return fused_dense(y, self.every, with_gradient=False)[0]
+
     @cached_property
     def rounded(self) -> HalfColumns:
         """All columns in float16, for products with the curvature."""
@@ -100,7 +118,7 @@ def _longest(columns: Columns) -> torch.Tensor:
     return torch.linalg.vector_norm(columns.other, dim=1).max()
 
 
-class FusedPart:
+class FusedPart(DensePart):
     """The dense part from the fused kernel; stores only sums.
 
     Parameters
@@ -114,95 +132,26 @@ class FusedPart:
     """
 
     def __init__(self, backend: Any, y: torch.Tensor, columns: Columns) -> None:
+        from phcle.backends.kernels.fused_dense import fused_dense, fused_spread
+
         self.backend, self.columns, self.y = backend, columns, y
+        self.value, self.gradient = fused_dense(y, columns.fused.every)
+        self.spread = fused_spread(y, columns.fused.sample)
 
-    @cached_property
-    def _sums(self) -> tuple[torch.Tensor, torch.Tensor]:
-        from phcle.backends.kernels.fused_dense import fused_dense
+    def curvature(
+        self, probe: Probe | None = None
+    ) -> Callable[[torch.Tensor], torch.Tensor]:
+        """Products with the curvature, to three digits."""
+        columns = self.columns if probe is None else probe[1]
+        # Some rows at a time, which bounds the memory.
+        height = max(1, self.backend.tile // max(1, len(columns.other)))
+        parts = [_HalfCurvature(y, columns.fused) for y in self.y.split(height)]
 
-        return fused_dense(self.y, self.columns.fused.every)
+        def product(z: torch.Tensor) -> torch.Tensor:
+            pairs = zip(parts, z.split(height), strict=True)
+            return torch.cat([part.product(own) for part, own in pairs])
 
-    @property
-    def value(self) -> torch.Tensor:
-        """The value: (r,)."""
-        return self._sums[0]
-
-    @property
-    def gradient(self) -> torch.Tensor:
-        """The gradient: (r, d)."""
-        return self._sums[1]
-
-    @cached_property
-    def spread(self) -> torch.Tensor:
-        """The mean of σ(1 − σ), weighted by each column's share of the trace: (r,)."""
-        from phcle.backends.kernels.fused_dense import fused_spread
-
-        return fused_spread(self.y, self.columns.fused.sample)
-
-    @cached_property
-    def _curvature(self) -> list[_HalfCurvature]:
-        """The curvature of some rows at a time, which bounds the memory."""
-        height = max(1, self.backend.tile // max(1, len(self.columns.other)))
-        fused = self.columns.fused
-        return [_HalfCurvature(rows, fused) for rows in self.y.split(height)]
-
-    def product(self, z: torch.Tensor) -> torch.Tensor:
-        """Multiply by the curvature, row by row, to three digits.
-
-        Parameters
-        ----------
-        z : array
-            (r, d).
-
-        Returns
-        -------
-        array
-            (r, d).
-        """
-        parts, start = [], 0
-        for curvature in self._curvature:
-            stop = start + len(curvature.bend)
-            parts.append(curvature.product(z[start:stop]))
-            start = stop
-        return torch.cat(parts)
-
-    def curvature_at(self, at: torch.Tensor, columns: Columns) -> FusedPart:
-        """Estimate the curvature at the same rows from a sample of the columns.
-
-        Parameters
-        ----------
-        at : Tensor of int
-            Positions of the sampled columns.
-        columns : Columns
-            These columns, with the mass that each represents.
-
-        Returns
-        -------
-        FusedPart
-            Products with the curvature.
-        """
-        return FusedPart(self.backend, self.y, columns)
-
-    def along(self, direction: torch.Tensor) -> LineValue:
-        """Prepare the value along one direction from each row.
-
-        Parameters
-        ----------
-        direction : array
-            (r, d).
-
-        Returns
-        -------
-        callable
-            Takes steps and the rows that take them; see `LineValue`.
-        """
-        from phcle.backends.kernels.fused_dense import fused_dense
-
-        def value(step: torch.Tensor, chosen: Any) -> torch.Tensor:
-            moved = self.y[chosen] + step[:, None] * direction[chosen]
-            return fused_dense(moved, self.columns.fused.every, with_gradient=False)[0]
-
-        return value
+        return product
 
 
 class _HalfCurvature:

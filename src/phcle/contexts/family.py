@@ -28,16 +28,12 @@ from phcle.contexts.kinship import GraphKinship, Kinship, unpack_kinship
 from phcle.contexts.labels import index_of, positions_of, some_names
 from phcle.contexts.protocol import AT, HAS, LACKS, Codes, Context, Pair, Reasons
 from phcle.contexts.terms import (
-    Curvature,
     LinearUpdate,
     Local,
-    Parabola,
     Penalties,
-    RowUpdate,
     Sample,
     StartTarget,
     Term,
-    View,
     sparse_target,
 )
 from phcle.errors import ContextError, some
@@ -344,7 +340,7 @@ class FamilyContext(Context):
             raise ContextError(f"{where} does not say which context it comes from")
 
 
-class CentreTerm(Term, View):
+class CentreTerm(Term):
     """The term α Σ_y [ ½‖c_y‖² − c_y · y ] with the centres C = S P.
 
     Parameters
@@ -370,7 +366,7 @@ class CentreTerm(Term, View):
         self, other: Array, weight: float, *, sample: Sample | None = None
     ) -> CentreTerm:
         view = copy(self)
-        view.centres = self.backend.sparse_product(self.places, other)
+        view.centres = self.places @ other
         view.weight = weight
         return view
 
@@ -384,21 +380,21 @@ class CentreTerm(Term, View):
 
 class _LocalCentre(Local):
     def __init__(self, xp: Any, y: Array, centre: Array, weight: float) -> None:
-        self.xp = xp
-        self.value = weight * xp.sum(centre * (0.5 * centre - y), axis=1)
-        self.gradient = -weight * centre
+        self.xp, self.weight = xp, weight
+        self.centre, self.gradient = centre, -weight * centre
+        self.value = self.value_at(y, slice(None))
 
-    def product(self, z: Array, curvature: Curvature) -> Array:
+    def value_at(self, y: Array, chosen: Array | slice) -> Array:
+        centre = self.centre[chosen]
+        return self.weight * self.xp.sum(centre * (0.5 * centre - y), axis=1)
+
+    def product(self, z: Array, *, exact: bool = False) -> Array:
         return self.xp.zeros_like(z)
 
     def mean_curvature(self) -> Array:
         dim = self.gradient.shape[1]
         like = self.gradient
         return self.xp.zeros((dim, dim), dtype=like.dtype, device=like.device)
-
-    def along(self, direction: Array) -> Parabola:
-        slope = self.xp.sum(self.gradient * direction, axis=1)
-        return Parabola(self.value, slope, 0.0 * slope)
 
 
 def _factorised(
@@ -446,14 +442,7 @@ class NodeUpdate(LinearUpdate):
         return self.backend.indices(rows), places, solver
 
     def improve(
-        self,
-        W: Array,
-        factor: Array,
-        weight: float,
-        update_rows: RowUpdate,
-        *,
-        sample: Sample | None = None,
-        tol: float = 1e-5,
+        self, W: Array, factor: Array, weight: float, *, tol: float = 1e-5
     ) -> Array:
         """Solve for all nodes."""
         return self.solved(W, weight)
@@ -468,7 +457,7 @@ class NodeUpdate(LinearUpdate):
         pulled = self.backend.xp.zeros_like(change)
         if nodes.shape[0] and weight:
             at, _, _ = self.prepared(weight)
-            centres = self.backend.sparse_product(self.places, nodes)
+            centres = self.places @ nodes
             pulled[at] = weight * self.backend.xp.take(centres, at, axis=0)
         return pulled
 
@@ -487,9 +476,8 @@ class NodeUpdate(LinearUpdate):
         self, W: Array, factor: Array, weight: float
     ) -> tuple[Array, Array]:
         """Gram matrices of the term and of the penalty on the nodes."""
-        backend, xp = self.backend, self.backend.xp
-        centres = backend.sparse_product(self.places, factor)
-        bent = backend.sparse_product(self.bonds, factor)
+        xp = self.backend.xp
+        centres, bent = self.places @ factor, self.bonds @ factor
         C, W, P, QP = (xp.astype(x, xp.float64) for x in (centres, W, factor, bent))
         across = xp.matmul(C.T, W)
         of_term = weight * (xp.matmul(C.T, C) - across - across.T)

@@ -961,10 +961,7 @@ class Placed:
         """
         xp = self.backend.xp
         found = xp.zeros((self.n_labels, U.shape[1]), dtype=U.dtype, device=U.device)
-        if self.is_sparse:
-            own = self.backend.sparse_product(self.values, U)
-        else:
-            own = xp.matmul(self.values, U)
+        own = self.values @ U
         if self.shift is not None:
             own = own - xp.matmul(self.shift[None, :], U)
         found[self.rows] = own
@@ -987,7 +984,7 @@ class Placed:
         own = xp.take(W, self.rows, axis=0)
         if not self.is_sparse:
             return xp.matmul(self.values.T, own)
-        found = self.backend.sparse_product(self.turned, own)
+        found = self.turned @ own
         if self.shift is None:
             return found
         return found - self.shift[:, None] * xp.sum(own, axis=0)[None, :]

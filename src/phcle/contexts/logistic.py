@@ -9,7 +9,7 @@ in proportion to their mass, gives an unbiased estimate.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cached_property
 from typing import Any
@@ -20,19 +20,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.arrays import AnyFloats
-from phcle.backends.dense import Columns, DenseCurvature, n_sampled_columns
+from phcle.backends.pairs import Columns, n_sampled_columns
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
-from phcle.contexts.terms import (
-    Curvature,
-    Line,
-    Local,
-    Sample,
-    StartTarget,
-    Term,
-    View,
-    padded_blocks,
-)
+from phcle.contexts.terms import Local, Sample, StartTarget, Term, padded_blocks
 
 TILE = 4_000_000
 """Most numbers of W Cᵀ in memory at once: 32 MB."""
@@ -52,7 +43,7 @@ SHUFFLED = 1_000_000
 second, as long as a sampled sweep over them on a GPU."""
 
 
-class LogisticTerm(Term, View):
+class LogisticTerm(Term):
     """The term α Σ_c [ Q_yc softplus(x_yc) − D_yc x_yc ] with Q = D + rate · massᵀ.
 
     Parameters
@@ -201,22 +192,19 @@ class _LocalLogistic(Local):
         return self.xp.clip(spread - near / trace, min=0.0)
 
     @cached_property
-    def _probed(self) -> DenseCurvature:
-        """The curvature of the dense part."""
-        probe = self.view.probe
-        return self.dense if probe is None else self.dense.curvature_at(*probe)
+    def _probed(self) -> Callable[[Array], Array]:
+        """Products with the curvature of the dense part."""
+        return self.dense.curvature(self.view.probe)
 
-    def product(self, z: Array, curvature: Curvature) -> Array:
-        xp = self.xp
-        if curvature is Curvature.PROBED:
-            result = self.rate[:, None] * self._probed.product(z)
-            if self.padded is None:
-                return result
-            return result + self.entries.bent(self._near_counts, z)
-        result = self._elsewhere[:, None] * xp.matmul(z, self.view.gram)
+    def product(self, z: Array, *, exact: bool = False) -> Array:
+        if exact:
+            result = self.rate[:, None] * self._probed(z)
+        else:
+            result = self._elsewhere[:, None] * self.xp.matmul(z, self.view.gram)
         if self.padded is None:
             return result
-        return result + self.entries.bent(self._near, z)
+        near = self._near_counts if exact else self._near
+        return result + self.entries.bent(near, z)
 
     def mean_curvature(self) -> Array:
         xp = self.xp
@@ -228,29 +216,17 @@ class _LocalLogistic(Local):
         return level * self.view.gram
 
     def lighten(self) -> None:
-        probed, _ = self._probed, self._elsewhere  # made from what is freed
-        if probed is not self.dense:
-            del self.dense
+        _made_from_it = self._probed, self._elsewhere
+        del self.dense
 
-    def along(self, direction: Array) -> _LogisticLine:
-        return _LogisticLine(self, direction)
-
-
-class _LogisticLine(Line):
-    def __init__(self, local: _LocalLogistic, direction: Array) -> None:
-        self.local = local
-        self.dense = local.dense.along(direction)
-        if local.padded is not None:
-            self.near_slope = local.entries.dots(direction)
-
-    def value(self, step: Array, chosen: Array | slice) -> Array:
-        local, xp = self.local, self.local.xp
-        total = local.rate[chosen] * self.dense(step, chosen)
-        if local.padded is None:
-            return total
-        x = local.near_x[chosen] + step[:, None] * self.near_slope[chosen]
-        softplus = local.view.backend.softplus(x)
-        return total + xp.sum(local.weights[chosen] * (softplus - x), axis=1)
+    def value_at(self, y: Array, chosen: Array | slice) -> Array:
+        backend = self.view.backend
+        value = self.rate[chosen] * backend.dense_value(y, self.view.columns)
+        if self.padded is None:
+            return value
+        x = self.entries.take(chosen).dots(y)
+        pulls = self.weights[chosen] * (backend.softplus(x) - x)
+        return value + self.xp.sum(pulls, axis=1)
 
 
 def _tiny(backend: Backend) -> float:
@@ -307,8 +283,8 @@ def log_ratio_target(
     below = backend.asarray(low * np.ones((counts.shape[1], 1)))
     return StartTarget(
         weight,
-        lambda V: backend.sparse_product(above, V) - known * (below.T @ V),
-        lambda W: backend.sparse_product(turned, W) - below * (known.T @ W),
+        lambda V: above @ V - known * (below.T @ V),
+        lambda W: turned @ W - below * (known.T @ W),
     )
 
 

@@ -425,7 +425,9 @@ class Context(ABC):
         """
         return self.term(backend, self.stored(backend), blocks, lam)
 
-    def factor_update(self, backend: Backend, dim: int, lam: Penalties) -> FactorUpdate:
+    def factor_update(
+        self, backend: Backend, dim: int, lam: Penalties
+    ) -> FactorUpdate | ColumnUpdate:
         """Return what updates the factor while W is fixed.
 
         Parameters
@@ -439,7 +441,7 @@ class Context(ABC):
 
         Returns
         -------
-        FactorUpdate
+        FactorUpdate or ColumnUpdate
             The update of this kind of context.
         """
         return ColumnUpdate(

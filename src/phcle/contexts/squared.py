@@ -18,14 +18,10 @@ from phcle.backends.row_blocks import Block, pad_rows, split_rows
 from phcle.contexts.gaps import Gaps, Marked, ScaledRows
 from phcle.contexts.terms import (
     UNITS,
-    Curvature,
     FactorUpdate,
     Local,
-    Parabola,
-    RowUpdate,
     Sample,
     Term,
-    View,
     padded_blocks,
 )
 from phcle.errors import check_choice
@@ -184,7 +180,7 @@ def units_differ(values: Floats, titles: Sequence[str]) -> bool:
     return bool(spread.max() > 10 * middle or spread.min() < middle / 10)
 
 
-class SquaredTerm(Term, View):
+class SquaredTerm(Term):
     """The term λ1 β / 2 · Σ_{a observed} (A_ya − x_ya)².
 
     A row with few gaps is complete, with zeros at its gaps, less these gaps:
@@ -248,23 +244,29 @@ class _LocalSquared(Local):
             signs = view.weight - 2 * self.full
             self.weights = signs[:, None] * self.padded.known
             self.entries = view.backend.known_entries(self.padded.columns, view.other)
-        target = view.weight * xp.take(view.target, rows, axis=0)
-        bent = self._bent(y)
-        # ‖a − U y‖² = ‖a‖² − 2 y·(Uᵀa) + yᵀ(UᵀU)y
-        self.value = 0.5 * view.weight * energy + xp.sum(
-            y * (0.5 * bent - target), axis=1
-        )
-        self.gradient = bent - target
+        self.target = view.weight * xp.take(view.target, rows, axis=0)
+        self.energy = 0.5 * view.weight * energy
+        bent = self._bent(y, slice(None))
+        self.value = self._value(y, bent, slice(None))
+        self.gradient = bent - self.target
 
-    def _bent(self, z: Array) -> Array:
-        """Σ u (u·z) over the known cells of each row."""
-        bent = self.full[:, None] * self.xp.matmul(z, self.view.gram)
+    def _value(self, y: Array, bent: Array, chosen: Array | slice) -> Array:
+        """‖a − U y‖² = ‖a‖² − 2 y·(Uᵀa) + yᵀ(UᵀU)y, halved and weighted."""
+        steep = 0.5 * bent - self.target[chosen]
+        return self.energy[chosen] + self.xp.sum(y * steep, axis=1)
+
+    def value_at(self, y: Array, chosen: Array | slice) -> Array:
+        return self._value(y, self._bent(y, chosen), chosen)
+
+    def product(self, z: Array, *, exact: bool = False) -> Array:
+        return self._bent(z, slice(None))
+
+    def _bent(self, z: Array, chosen: Array | slice) -> Array:
+        """Σ u (u·z) over the known cells of some rows."""
+        bent = self.full[chosen][:, None] * self.xp.matmul(z, self.view.gram)
         if self.padded is None:
             return bent
-        return bent + self.entries.bent(self.weights, z)
-
-    def product(self, z: Array, curvature: Curvature) -> Array:
-        return self._bent(z)
+        return bent + self.entries.take(chosen).bent(self.weights[chosen], z)
 
     def mean_curvature(self) -> Array:
         xp = self.xp
@@ -273,12 +275,6 @@ class _LocalSquared(Local):
             n_columns = self.view.other.shape[0]
             level = level + xp.sum(self.weights) / (self.weights.shape[0] * n_columns)
         return level * self.view.gram
-
-    def along(self, direction: Array) -> Parabola:
-        xp = self.xp
-        slope = xp.sum(self.gradient * direction, axis=1)
-        bend = xp.sum(self._bent(direction) * direction, axis=1)
-        return Parabola(self.value, slope, 0.5 * bend)
 
 
 MOST_STEPS = 50
@@ -323,16 +319,9 @@ class DescriptionUpdate(FactorUpdate):
         self.padded = [pad_rows(marked.cells, x.rows, backend) for x in self.blocks]
 
     def improve(
-        self,
-        W: Array,
-        factor: Array,
-        weight: float,
-        update_rows: RowUpdate,
-        *,
-        sample: Sample | None = None,
-        tol: float = 1e-5,
+        self, W: Array, factor: Array, weight: float, *, tol: float = 1e-5
     ) -> Array:
-        """Improve U for this W; `weight` is λ1 β. A sample of labels is not used."""
+        """Improve U for this W; `weight` is λ1 β."""
         xp, backend = self.backend.xp, self.backend
         U = xp.asarray(factor, copy=True)
         target = weight * self.values.turned_product(W)  # (columns, d)
@@ -360,7 +349,7 @@ class DescriptionUpdate(FactorUpdate):
             )
 
         own = backend.processes.own_blocks(len(self.blocks))
-        backend.map_blocks(lambda i: improve(own[i]), len(own))
+        backend.map_blocks(improve, own)
         none = np.empty(0, dtype=np.int64)
         rows = np.concatenate([none, *(self.blocks[number].rows for number in own)])
         return backend.processes.exchange_rows(U, rows)

@@ -1,10 +1,10 @@
 """How the solver uses the term of a context when it updates the rows of a factor.
 
 While the other factor is fixed, every kind of context answers the same questions about
-a block of rows y (r × d): value and gradient at y, a curvature for a step, and values
-along a step. `W` depends on every context, the factor of a context on its own context
-only, and a label that is folded in on the contexts that know it. One update serves all
-of them.
+a block of rows y (r × d): value and gradient at y, a curvature for a step, and the
+value after a step. `W` depends on every context, the factor of a context on its own
+context only, and a label that is folded in on the contexts that know it. One update
+serves all of them.
 
 Symbols: y a row that is updated, Z the other factor, x = y·z, σ the logistic function.
 """
@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -24,61 +23,6 @@ from phcle.backends.row_blocks import Block, PaddedRows, pad_rows, split_rows
 
 Sample = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
 """Positions of sampled columns, and the mass that each represents."""
-
-
-class Curvature(Enum):
-    """The second derivative that a step uses.
-
-    Attributes
-    ----------
-    MATCHED
-        Exact for known entries; for the dense part elsewhere only the trace is exact.
-    PROBED
-        Exact for known entries; the dense part is estimated from a sample of columns.
-    """
-
-    MATCHED = auto()
-    PROBED = auto()
-
-
-class Line(Protocol):
-    """A term along one direction from each row."""
-
-    def value(self, step: Array, chosen: Array | slice) -> Array:
-        """Compute the term after a step along the direction.
-
-        Parameters
-        ----------
-        step : array of shape (chosen,)
-            Length of the step of each chosen row.
-        chosen : array of int, or slice
-            The rows.
-
-        Returns
-        -------
-        array of shape (chosen,)
-            Values at y + step × direction.
-        """
-
-
-@dataclass(frozen=True)
-class Parabola(Line):
-    """A quadratic or linear term along one direction from each row.
-
-    Attributes
-    ----------
-    start, slope, half_bend : array of shape (r,)
-        Value, first derivative and half of the second at a step of zero.
-    """
-
-    start: Array
-    slope: Array
-    half_bend: Array
-
-    def value(self, step: Array, chosen: Array | slice) -> Array:
-        """Compute the term after a step along the direction."""
-        bent = self.slope[chosen] + step * self.half_bend[chosen]
-        return self.start[chosen] + step * bent
 
 
 class Local(Protocol):
@@ -95,15 +39,32 @@ class Local(Protocol):
     value: Array
     gradient: Array
 
-    def product(self, z: Array, curvature: Curvature) -> Array:
+    def value_at(self, y: Array, chosen: Array | slice) -> Array:
+        """Compute the value of some rows that have moved.
+
+        Parameters
+        ----------
+        y : array of shape (chosen, dim)
+            Where these rows are now.
+        chosen : array of int, or slice
+            The rows.
+
+        Returns
+        -------
+        array of shape (chosen,)
+            Their values.
+        """
+
+    def product(self, z: Array, *, exact: bool = False) -> Array:
         """Multiply the curvature of each row by a vector.
 
         Parameters
         ----------
         z : array of shape (r, dim)
             A vector for each row.
-        curvature : Curvature
-            Which curvature.
+        exact : bool, default False
+            Take the curvature of a Newton step. The one of a sweep is cheaper: exact
+            for known entries, elsewhere only its trace is exact.
 
         Returns
         -------
@@ -121,47 +82,11 @@ class Local(Protocol):
         """
 
     def lighten(self) -> None:
-        """Free what neither `mean_curvature` nor probed products need.
+        """Free what neither `mean_curvature` nor exact products need.
 
         So all blocks of rows can be kept at once. By default nothing is freed.
         """
         return
-
-    def along(self, direction: Array) -> Line:
-        """Restrict the term to a direction from each row.
-
-        Parameters
-        ----------
-        direction : array of shape (r, dim)
-            A direction for each row.
-
-        Returns
-        -------
-        Line
-            The term along these directions.
-        """
-
-
-class View(Protocol):
-    """A term with given other factor and weight."""
-
-    def local(self, block: int, y: Array, chosen: Array | None = None) -> Local:
-        """Evaluate the term at a block of rows.
-
-        Parameters
-        ----------
-        block : int
-            Number of the block.
-        y : array of shape (r, dim)
-            The rows.
-        chosen : array of int, optional
-            Positions of `y` in the block. By default `y` is the whole block.
-
-        Returns
-        -------
-        Local
-            The term at these rows.
-        """
 
 
 class Term(Protocol):
@@ -182,7 +107,7 @@ class Term(Protocol):
         """
         return self
 
-    def at(self, other: Array, weight: float, *, sample: Sample | None = None) -> View:
+    def at(self, other: Array, weight: float, *, sample: Sample | None = None) -> Self:
         """Fix the other factor and the weight.
 
         Parameters
@@ -197,29 +122,36 @@ class Term(Protocol):
 
         Returns
         -------
-        View
+        Term
             The term for this factor and weight.
         """
 
+    def local(self, block: int, y: Array, chosen: Array | None = None) -> Local:
+        """Evaluate the term at a block of rows, for a fixed other factor.
 
-RowUpdate = Callable[[Array, Sequence[View], float, Sequence[Block]], Array]
-"""A solver's update of a factor, given its views, ridge and blocks of rows."""
+        Parameters
+        ----------
+        block : int
+            Number of the block.
+        y : array of shape (r, dim)
+            The rows.
+        chosen : array of int, optional
+            Positions of `y` in the block. By default `y` is the whole block.
+
+        Returns
+        -------
+        Local
+            The term at these rows.
+        """
 
 
 class FactorUpdate(Protocol):
     """Updates the factor of one context while W is fixed."""
 
     def improve(
-        self,
-        W: Array,
-        factor: Array,
-        weight: float,
-        update_rows: RowUpdate,
-        *,
-        sample: Sample | None = None,
-        tol: float = 1e-5,
+        self, W: Array, factor: Array, weight: float, *, tol: float = 1e-5
     ) -> Array:
-        """Improve the factor. It gets no worse if `update_rows` makes no row worse.
+        """Improve the factor, so that it gets no worse.
 
         Parameters
         ----------
@@ -229,10 +161,6 @@ class FactorUpdate(Protocol):
             The factor.
         weight : float
             Weight of the term.
-        update_rows : callable
-            The solver's own update of rows, for contexts that need no other.
-        sample : Sample, optional
-            Labels that represent all labels. By default all are used.
         tol : float, default 1e-5
             Relative change at which an iteration of the context's own ends.
 
@@ -341,8 +269,8 @@ def sparse_target(backend: Backend, matrix: Any, weight: float) -> StartTarget:
     here, turned = backend.sparse(matrix), backend.sparse(backend.turned(matrix))
     return StartTarget(
         weight,
-        lambda V: backend.sparse_product(here, V),
-        lambda W: backend.sparse_product(turned, W),
+        lambda V: here @ V,
+        lambda W: turned @ W,
     )
 
 
@@ -372,8 +300,8 @@ def padded_blocks(
     ]
 
 
-class ColumnUpdate(FactorUpdate):
-    """Updates a factor by the term of its context, transposed.
+class ColumnUpdate:
+    """The term of a context over its columns, which the solver updates as rows.
 
     Parameters
     ----------
@@ -407,20 +335,6 @@ class ColumnUpdate(FactorUpdate):
             tile_columns=backend.columns_in_memory(turned.shape[1], dim),
         )
         self.term = make_term(turned, self.blocks)
-
-    def improve(
-        self,
-        W: Array,
-        factor: Array,
-        weight: float,
-        update_rows: RowUpdate,
-        *,
-        sample: Sample | None = None,
-        tol: float = 1e-5,
-    ) -> Array:
-        """Let the solver update every row once."""
-        view = self.term.at(W, weight, sample=sample)
-        return update_rows(factor, [view], self.ridge, self.blocks)
 
 
 UNITS = 100.0

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from phcle.backends.protocol import Array
+from phcle.contexts.terms import FactorUpdate
 from phcle.model.problem import DeviceProblem, State
 
 REGULAR = 1e-8
@@ -46,7 +47,7 @@ def balance(device: DeviceProblem, state: State) -> State:
     def turning(W: Array, factors: Sequence[Array]) -> list[tuple[Array, Array]]:
         """Gram matrices of the factors that lie in the space of W."""
         found = (
-            update.label_grams(W, factor, size)
+            cast(FactorUpdate, update).label_grams(W, factor, size)
             for context, update, factor, size in zip(
                 contexts, device.updates, factors, sizes, strict=True
             )
@@ -57,7 +58,7 @@ def balance(device: DeviceProblem, state: State) -> State:
     def cost(W: Array, factors: Sequence[Array]) -> float:
         """All that a change of balance may lower."""
         terms = sum(float(xp.linalg.trace(term)) for term, _ in turning(W, factors))
-        return sum(device.penalties(W, factors).values()) + 0.5 * terms
+        return sum(problem.penalty_terms(xp, W, factors).values()) + 0.5 * terms
 
     own = lam.ridge * _gram(xp, state.W)
     for term, penalty in turning(state.W, state.factors):

@@ -14,18 +14,17 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from phcle.backends.protocol import Array
-from phcle.contexts.terms import Sample
 from phcle.errors import NumericalError, some
 from phcle.model.balance import balance
 from phcle.model.column_samples import EVERYTHING, ColumnSamples, Drawn
 from phcle.model.problem import DeviceProblem, State, Weights
-from phcle.model.rows import Rows, improve_rows
+from phcle.model.rows import Rows, slopes
 
 Reweigh = Callable[[Mapping[str, float], Mapping[str, float]], dict[str, float]]
 """Computes new weights from weighted losses above the floor and present weights."""
@@ -81,24 +80,6 @@ class Solver:
         problem, backend = self.device.problem, self.device.backend
         return [x.floor(problem.penalties, backend) for x in problem.contexts]
 
-    def begin(self, start: Sequence[Array], weights: Weights) -> State:
-        """Move a start to the device.
-
-        Parameters
-        ----------
-        start : sequence of arrays
-            W, then the factor of each context.
-        weights : mapping
-            α and β by context.
-
-        Returns
-        -------
-        State
-            The state before the first sweep.
-        """
-        W, *factors = map(self.device.backend.asarray, start)
-        return State(W, tuple(factors), dict(weights))
-
     def learn(
         self,
         state: State,
@@ -111,7 +92,7 @@ class Solver:
         Parameters
         ----------
         state : State
-            Where to begin.
+            Where to begin, on any device.
         max_iter : int
             Most sweeps, including those that the state has made.
         on_step : callable, optional
@@ -122,10 +103,12 @@ class Solver:
         State
             The state after the last sweep.
         """
-        step = self.sweep if self.samples is None else self._sampled_sweep
+        move = self.device.backend.asarray
+        factors = tuple(map(move, state.factors))
+        state = replace(state, W=move(state.W), factors=factors)
         while state.iteration < max_iter and not self.converged(state):
             with self.naming_overflow(state):
-                state = step(state)
+                state = self._sampled(state) if self.samples else self.sweep(state)
             if state.risen is not None:
                 break
             on_step(state)
@@ -147,14 +130,16 @@ class Solver:
             The state after it, with a record.
         """
         device, began = self.device, time.perf_counter()
-        state, improve = balance(device, state), partial(improve_rows, device.backend)
-        factors = device.update_factors(
-            state.W, state.factors, state.weights, improve, samples=drawn.labels
+        state, labels = balance(device, state), drawn.labels
+        factors = tuple(
+            device.improved(i, state, _stepped, labels[i] if labels else None)
+            for i in range(len(state.factors))
         )
-        W, values = self._rows(factors, state.weights, drawn.columns).updated(state.W)
+        rows = device.rows(factors, state.weights, drawn.columns)
+        W, values = rows.updated(state.W)
         return self.recorded(state, W, factors, values, began)
 
-    def _sampled_sweep(self, state: State) -> State:
+    def _sampled(self, state: State) -> State:
         """A sweep on samples; one that raises the gap is repeated with larger ones."""
         assert self.samples is not None
         least = int(state.history[-1].get("columns", 0)) if state.history else 0
@@ -168,18 +153,6 @@ class Solver:
             del after  # memory of the device, for the repeated sweep
             least = MORE * drawn.n
         return replace(state, risen=risen)
-
-    def _rows(
-        self,
-        factors: Sequence[Array],
-        weights: Weights,
-        samples: Sequence[Sample | None] | None = None,
-    ) -> Rows:
-        """The rows of W, with these factors."""
-        device = self.device
-        views = device.views(factors, weights, samples)
-        ridge = device.problem.penalties.ridge
-        return Rows(device.backend, views, ridge, device.blocks)
 
     def recorded(
         self,
@@ -209,12 +182,12 @@ class Solver:
         State
             The state after the sweep.
         """
-        penalties = self.device.penalties(W, factors)
+        problem, weights = self.device.problem, state.weights
+        penalties = problem.penalty_terms(self.device.backend.xp, W, factors)
         # NaN or infinity in any factor shows here, so the check costs nothing.
         if not np.isfinite([*values, *penalties.values()]).all():
             broken = np.flatnonzero(~np.isfinite(values))
-            raise self._overflow(state, [self.device.problem.names[i] for i in broken])
-        weights = state.weights
+            raise self._overflow(state, [problem.names[i] for i in broken])
         record = {
             "iteration": float(state.iteration + 1),
             "seconds": time.perf_counter() - began,
@@ -251,15 +224,12 @@ class Solver:
         dict
             Numbers by name, as in the history.
         """
-        contexts = self.device.problem.contexts
-        named = {
-            f"{context.kind}:{context.name}": float(value)
-            for context, value in zip(contexts, values, strict=True)
-        }
-        above = self._above_floor(values, weights)
+        named = dict(zip(self.device.problem.terms, map(float, values), strict=True))
+        penalty = sum(penalties.values())
+        above = sum(self._above_floor(values, weights).values())
         return {
-            "objective": sum(named.values()) + sum(penalties.values()),
-            "gap": sum(above.values()) + sum(penalties.values()),
+            "objective": sum(named.values()) + penalty,
+            "gap": above + penalty,
             **named,
             **penalties,
         }
@@ -284,11 +254,10 @@ class Solver:
         if len(gaps) < 2 * n:
             return False
         before, after = sum(gaps[:n]), sum(gaps[n:])
+        most = RISES * n * abs(after)
         if self.samples is None:
             share = max(ROUNDING, self.device.backend.noise)
             most = share * abs(state.history[-1]["objective"])
-        else:
-            most = RISES * n * abs(after)
         return -most <= before - after <= self.tol * n * abs(after)
 
     def _risen(
@@ -305,19 +274,15 @@ class Solver:
             return None
         if now["gap"] <= before.history[-1]["gap"]:
             return None
-        values = self._rows(before.factors, before.weights, drawn.columns).values(
-            before.W
-        )
-        penalties = self.device.penalties(before.W, before.factors)
+        problem, xp = self.device.problem, self.device.backend.xp
+        rows = self.device.rows(before.factors, before.weights, drawn.columns)
+        _, values = rows.updated(before.W, slopes)
+        penalties = problem.penalty_terms(xp, before.W, before.factors)
         then = self.terms(values, before.weights, penalties)
         if now["gap"] <= then["gap"] + RISES * abs(then["gap"]):
             return None
-        rises = {
-            context.name: now[key] - then[key]
-            for context in self.device.problem.contexts
-            for key in [f"{context.kind}:{context.name}"]
-        }
-        return max(rises, key=lambda name: rises[name])
+        most = max(problem.terms, key=lambda term: now[term] - then[term])
+        return problem.names[problem.terms.index(most)]
 
     @contextmanager
     def naming_overflow(self, before: State) -> Iterator[None]:
@@ -342,8 +307,17 @@ class Solver:
             raise self._overflow(before, []) from error
 
     def _overflow(self, before: State, broken: Sequence[str]) -> NumericalError:
-        if not broken or len(broken) == len(self.device.problem.names):
-            broken = self._steepest(before)  # W overflowed, so all did
+        """An error that names the contexts, or those that are steepest."""
+        names, xp = self.device.problem.names, self.device.backend.xp
+        if not broken or len(broken) == len(names):  # W overflowed, so all did
+            rows, pulls = self.device.rows(before.factors, before.weights), {}
+            for name, term in zip(names, rows.terms, strict=True):
+                alone = replace(rows, terms=[term], ridge=0.0)
+                gradient, value = alone.updated(before.W, slopes)
+                largest = float(xp.max(xp.abs(gradient)))
+                pulls[name] = largest if np.isfinite(value).all() else np.inf
+            broken = [name for name, pull in pulls.items() if not np.isfinite(pull)]
+            broken = broken or [max(pulls, key=lambda name: pulls[name])]
         sweep = before.iteration
         last = f"sweep {sweep} was the last good one" if sweep else "it was the first"
         return NumericalError(
@@ -352,13 +326,7 @@ class Solver:
             f"{self.remedy}"
         )
 
-    def _steepest(self, state: State) -> list[str]:
-        """Contexts with an infinite gradient in W, or else the one with the largest."""
-        rows = self._rows(state.factors, state.weights)
-        xp, pulls = self.device.backend.xp, {}
-        for name, view in zip(self.device.problem.names, rows.views, strict=True):
-            gradient, value = replace(rows, views=[view], ridge=0.0).gradient(state.W)
-            largest = float(xp.max(xp.abs(gradient)))
-            pulls[name] = largest if np.isfinite(value).all() else np.inf
-        infinite = [name for name, pull in pulls.items() if not np.isfinite(pull)]
-        return infinite or [max(pulls, key=lambda name: pulls[name])]
+
+def _stepped(rows: Rows, factor: Array) -> Array:
+    """A factor after one step of every row."""
+    return rows.updated(factor)[0]

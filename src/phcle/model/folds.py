@@ -344,7 +344,7 @@ def cold_fit(
         rng = np.random.default_rng(seed)
         start = start_factors(problem, weights, "spectral", rng, backend=backend)
         solver = Solver(device, tol=0.0)
-        return solver.learn(solver.begin(start, weights), max_iter=n_sweeps)
+        return solver.learn(State.at(start, weights), max_iter=n_sweeps)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 
 from phcle.backends.protocol import Array
-from phcle.contexts.terms import Curvature, LinearUpdate, Local
+from phcle.contexts.terms import LinearUpdate, Local
 from phcle.model.problem import DeviceProblem, Weights
 from phcle.model.rows import rows_of
 
@@ -120,16 +120,13 @@ class _Joint:
             context, lam = device.problem.contexts[i], device.problem.penalties
             factors[i] = update.solved(W, weight)
             held += sum(context.factor_penalties(xp, factors[i], lam).values())
-        views = device.views(factors, self.weights)
+        rows = device.rows(factors, self.weights)
         gradient, own = xp.zeros_like(W), 0.0
         terms: dict[int, list[Local]] = {}
         for number, at in self.blocks.items():
             y = xp.take(W, at, axis=0)
-            terms[number] = [view.local(number, y) for view in views]
-            gradient[at] = sum((x.gradient for x in terms[number]), self.ridge * y)
-            squares = 0.5 * self.ridge * xp.sum(y * y, axis=1)
-            values = sum((x.value for x in terms[number]), squares)
-            own += float(xp.sum(values, dtype=xp.float64))
+            terms[number], values, gradient[at] = rows.local(y, number)
+            own += float(xp.sum(rows.total(y, values), dtype=xp.float64))
             for term in terms[number]:
                 term.lighten()
         return _Place(W, factors, terms, self._summed(own) + held, gradient)
@@ -140,7 +137,7 @@ class _Joint:
         bent = self.xp.zeros_like(z)
         for number, at in self.blocks.items():
             own = self.xp.take(z, at, axis=0)
-            curved = (x.product(own, Curvature.PROBED) for x in here.terms[number])
+            curved = (x.product(own, exact=True) for x in here.terms[number])
             bent[at] = sum(curved, self.ridge * own) - back[at]
         return bent
 

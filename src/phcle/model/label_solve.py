@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from phcle.errors import NumericalError, some
 from phcle.model.column_samples import ColumnSamples
 from phcle.model.joint_solve import solve_jointly
 from phcle.model.problem import DeviceProblem, Problem, Weights
-from phcle.model.rows import Rows
+from phcle.model.rows import solve
 
 Floats = npt.NDArray[np.floating[Any]]
 
@@ -109,7 +110,7 @@ def solve_labels(
     """
     problem, move = device.problem, device.backend.asarray
     settle = settle and any(x.turns_with_labels for x in problem.contexts)
-    is_very_large = problem.n_pairs > FORESEEN_PAIRS
+    foresee = LARGE_FORESEEN if problem.n_pairs > FORESEEN_PAIRS else FORESEEN
     placed = [move(factor) for factor in factors]
     if start is None:  # made on the device, which is faster than copying it there
         like, shape = move(np.zeros(1)), (len(problem.labels), problem.dim)
@@ -120,21 +121,18 @@ def solve_labels(
         device = device.on(stage.backend)
         if settle:
             W, placed = solve_jointly(device, W, placed, weights, tol=stage.tol)
-        views = device.views(placed, weights, stage.samples)
-        rows = Rows(stage.backend, views, problem.penalties.ridge, device.blocks)
-        W, values = rows.solved(
-            W,
-            tol=stage.tol,
-            max_iter=stage.most_steps,
-            foresee=LARGE_FORESEEN if is_very_large else FORESEEN,
+        change = partial(
+            solve, tol=stage.tol, max_iter=stage.most_steps, foresee=foresee
         )
+        W, values = device.rows(placed, weights, stage.samples).updated(W, change)
     broken = np.flatnonzero(~np.isfinite(values))
     if len(broken):
         raise NumericalError(
             f"the numbers of context {some([problem.names[i] for i in broken])} are "
             f"not finite while labels are solved; {TOO_LARGE}"
         )
-    penalties, copy = device.penalties(W, placed), device.backend.to_numpy
+    copy, xp = device.backend.to_numpy, device.backend.xp
+    penalties = problem.penalty_terms(xp, W, placed)
     return Solved(copy(W), tuple(map(copy, placed)), values, penalties)
 
 

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 import array_api_compat.numpy as xp
 
 from phcle.arrays import AnyFloats
-from phcle.model.problem import Problem, Weights, penalty_terms
+from phcle.model.problem import Problem, Weights
 
 
 def objective_terms(
@@ -52,7 +52,7 @@ def objective_terms(
         weight = context.term_weight(weights[context.name], lam)
         terms[f"{context.kind}:{context.name}"] = weight * context.loss(W, factor, lam)
         floor += weight * context.floor(lam)
-    terms |= penalty_terms(xp, problem, W, factors)
+    terms |= problem.penalty_terms(xp, W, factors)
     terms["objective"] = sum(terms.values())
     terms["gap"] = terms["objective"] - floor
     return terms

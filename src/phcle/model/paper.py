@@ -9,17 +9,14 @@ printed 1e-5 there is hardly any progress, and with 1e-2 it diverges.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from phcle.backends.protocol import Array
-from phcle.backends.row_blocks import Block
-from phcle.contexts.terms import Curvature, View
 from phcle.errors import OptionError
 from phcle.model.column_samples import EVERYTHING, Drawn
 from phcle.model.fit import Solver
 from phcle.model.problem import State
-from phcle.model.rows import Rows
+from phcle.model.rows import Rows, slopes
 
 HALVINGS = 30
 """Most halvings of a step that does not lower the objective. Few steps need one."""
@@ -46,53 +43,43 @@ class PaperSolver(Solver):
 
     def sweep(self, state: State, drawn: Drawn = EVERYTHING) -> State:
         """One gradient step on every C, one on W, then FISTA on every U."""
-        device, weights, began = self.device, state.weights, time.perf_counter()
-        comes_last = [c.updated_after_labels for c in device.problem.contexts]
-        factors = device.update_factors(
-            state.W,
-            state.factors,
-            weights,
-            self._descend,
-            chosen=[not last for last in comes_last],
-        )
-        ridge, views = device.problem.penalties.ridge, device.views(factors, weights)
-        W = self._descend(state.W, views, ridge, device.blocks)
-        factors = device.update_factors(
-            W, factors, weights, self._descend, chosen=comes_last, tol=1e-4
-        )
-        views = device.views(factors, weights)
-        values = Rows(device.backend, views, ridge, device.blocks).values(W)
-        return self.recorded(state, W, factors, values, began)
+        device, before, began = self.device, state, time.perf_counter()
+        for comes_last in (False, True):
+            factors = list(state.factors)
+            for i, context in enumerate(device.problem.contexts):
+                if context.updated_after_labels == comes_last:
+                    factors[i] = device.improved(i, state, self._descend, tol=1e-4)
+            state = replace(state, factors=tuple(factors))
+            rows = device.rows(state.factors, state.weights)
+            if not comes_last:
+                state = replace(state, W=self._descend(rows, state.W))
+        _, values = rows.updated(state.W, slopes)
+        return self.recorded(before, state.W, state.factors, values, began)
 
-    def _descend(
-        self,
-        factor: Array,
-        views: Sequence[View],
-        ridge: float,
-        blocks: Sequence[Block],
-    ) -> Array:
-        xp = self.device.backend.xp
-        rows = Rows(self.device.backend, views, ridge, blocks)
+    def _descend(self, rows: Rows, factor: Array) -> Array:
+        """A step against the gradient, as long as was asked for or as is best."""
+        xp, ridge = rows.backend.xp, rows.ridge
 
         def square(x: Array) -> float:
             return float(xp.sum(x * x, dtype=xp.float64))
 
-        gradient, values = rows.gradient(factor)
+        gradient, values = rows.updated(factor, slopes)
         if self.step_size:
             return factor - self.step_size * gradient
         slope, bend = square(gradient), 0.0
         if not slope:
             return factor
-        for number, block in enumerate(blocks):  # the curvature along the gradient
+        for number, block in enumerate(rows.blocks):  # the curvature along the gradient
             y, own = (xp.take(x, block.at, axis=0) for x in (factor, gradient))
-            for view in views:
-                bent = view.local(number, y).product(own, Curvature.MATCHED)
+            for term in rows.terms:
+                bent = term.local(number, y).product(own)
                 bend += float(xp.sum(own * bent, dtype=xp.float64))
         size = slope / (bend + ridge * slope)
         before = values.sum() + 0.5 * ridge * square(factor)
         for _ in range(HALVINGS):
             moved = factor - size * gradient
-            if not rows.values(moved).sum() + 0.5 * ridge * square(moved) > before:
+            _, values = rows.updated(moved, slopes)
+            if not values.sum() + 0.5 * ridge * square(moved) > before:
                 return moved
             size /= 2
         return factor

@@ -7,11 +7,11 @@ of every context.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,7 +21,8 @@ from phcle.backends.row_blocks import split_rows
 from phcle.contexts.alignment import Aligned
 from phcle.contexts.labels import as_names
 from phcle.contexts.protocol import Context
-from phcle.contexts.terms import FactorUpdate, Penalties, RowUpdate, Sample, View
+from phcle.contexts.terms import ColumnUpdate, FactorUpdate, Penalties, Sample
+from phcle.model.rows import Rows
 
 Weights = Mapping[str, float]
 """α and β by context."""
@@ -52,6 +53,11 @@ class Problem:
     def names(self) -> tuple[str, ...]:
         """Names of all contexts."""
         return tuple(context.name for context in self.contexts)
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Names of the terms of all contexts in the history."""
+        return tuple(f"{context.kind}:{context.name}" for context in self.contexts)
 
     @property
     def groups(self) -> list[list[Context]]:
@@ -126,6 +132,33 @@ class Problem:
             context.term_weight(weights[context.name], lam) for context in self.contexts
         ]
 
+    def penalty_terms(
+        self, xp: Any, W: Array, factors: Sequence[Array]
+    ) -> dict[str, float]:
+        """Compute the penalties λ2, λ3 and λ4.
+
+        Parameters
+        ----------
+        xp : module
+            Array namespace of the factors.
+        W : array of shape (labels, dim)
+            Label vectors.
+        factors : sequence of arrays
+            One for each context.
+
+        Returns
+        -------
+        dict
+            A number for each penalty.
+        """
+        lam, square = self.penalties, float(xp.sum(W * W, dtype=xp.float64))
+        total = {"sparsity": 0.0, "ridge": 0.5 * lam.ridge * square}
+        total["context_ridge"] = 0.0
+        for context, factor in zip(self.contexts, factors, strict=True):
+            for name, value in context.factor_penalties(xp, factor, lam).items():
+                total[name] = total.get(name, 0.0) + value
+        return total
+
 
 @dataclass(frozen=True)
 class State:
@@ -151,6 +184,24 @@ class State:
     weights: dict[str, float]
     history: tuple[dict[str, float], ...] = ()
     risen: str | None = None
+
+    @classmethod
+    def at(cls, start: Sequence[Array], weights: Weights) -> Self:
+        """Return the state before the first sweep.
+
+        Parameters
+        ----------
+        start : sequence of arrays
+            W, then the factor of each context.
+        weights : mapping
+            α and β by context.
+
+        Returns
+        -------
+        State
+            The state.
+        """
+        return cls(start[0], tuple(start[1:]), dict(weights))
 
     @property
     def iteration(self) -> int:
@@ -211,7 +262,7 @@ class DeviceProblem:
         ]
 
     @cached_property
-    def updates(self) -> list[FactorUpdate]:
+    def updates(self) -> list[FactorUpdate | ColumnUpdate]:
         """What updates the factor of each context."""
         backend, problem = self.backend, self.problem
         return [
@@ -239,12 +290,12 @@ class DeviceProblem:
         there.terms = [term.on(backend) for term in self.terms]
         return there
 
-    def views(
+    def rows(
         self,
         factors: Sequence[Array],
         weights: Weights,
         samples: Sequence[Sample | None] | None = None,
-    ) -> list[View]:
+    ) -> Rows:
         """Fix the factors and weights of all terms of W.
 
         Parameters
@@ -259,79 +310,54 @@ class DeviceProblem:
 
         Returns
         -------
-        list of View
-            The terms in the order of the contexts.
+        Rows
+            The rows of W.
         """
         sizes = self.problem.term_weights(weights)
         samples = samples or [None] * len(sizes)
-        return [
+        terms = [
             term.at(factor, size, sample=sample)
             for term, factor, size, sample in zip(
                 self.terms, factors, sizes, samples, strict=True
             )
         ]
+        return Rows(self.backend, terms, self.problem.penalties.ridge, self.blocks)
 
-    def update_factors(
+    def improved(
         self,
-        W: Array,
-        factors: Sequence[Array],
-        weights: Weights,
-        update_rows: RowUpdate,
-        *,
-        samples: Sequence[Sample | None] | None = None,
-        chosen: Sequence[bool] | None = None,
+        i: int,
+        state: State,
+        improve: Callable[[Rows, Array], Array],
+        sample: Sample | None = None,
         tol: float = 1e-5,
-    ) -> tuple[Array, ...]:
-        """Improve the factors of contexts once.
+    ) -> Array:
+        """Improve the factor of a context once, while W is fixed.
 
         Parameters
         ----------
-        W : array of shape (labels, dim)
-            Label vectors.
-        factors : sequence of arrays
-            One for each context.
-        weights : mapping
-            α and β by context.
-        update_rows : callable
-            The solver's update of rows.
-        samples : sequence of Sample or None, optional
-            For each context the labels that represent all labels. By default all labels
-            are used.
-        chosen : sequence of bool, optional
-            Which contexts to update. By default all of them.
+        i : int
+            Number of the context.
+        state : State
+            W, the factor and the weights.
+        improve : callable
+            The solver's update of the rows of a factor.
+        sample : Sample, optional
+            Labels that represent all labels. By default all are used.
         tol : float, default 1e-5
             Relative change at which an iteration of a context's own ends.
 
         Returns
         -------
-        tuple of arrays
-            The new factors.
+        array of shape (columns, dim)
+            The new factor.
         """
-        sizes, found = self.problem.term_weights(weights), list(factors)
-        for i, update in enumerate(self.updates):
-            if chosen is None or chosen[i]:
-                sample = None if samples is None else samples[i]
-                found[i] = update.improve(
-                    W, factors[i], sizes[i], update_rows, sample=sample, tol=tol
-                )
-        return tuple(found)
-
-    def penalties(self, W: Array, factors: Sequence[Array]) -> dict[str, float]:
-        """Compute the penalties λ2, λ3 and λ4.
-
-        Parameters
-        ----------
-        W : array of shape (labels, dim)
-            Label vectors.
-        factors : sequence of arrays
-            One for each context.
-
-        Returns
-        -------
-        dict
-            A number for each penalty.
-        """
-        return penalty_terms(self.backend.xp, self.problem, W, factors)
+        update, factor = self.updates[i], state.factors[i]
+        size = self.problem.term_weights(state.weights)[i]
+        if isinstance(update, ColumnUpdate):
+            term = update.term.at(state.W, size, sample=sample)
+            rows = Rows(self.backend, [term], update.ridge, update.blocks)
+            return improve(rows, factor)
+        return update.improve(state.W, factor, size, tol=tol)
 
     def to_numpy(self, factors: Sequence[Array]) -> tuple[AnyFloats, ...]:
         """Copy factors to the host, in double precision.
@@ -348,33 +374,3 @@ class DeviceProblem:
         """
         on_host = map(self.backend.to_numpy, factors)
         return tuple(np.asarray(factor, dtype=np.float64) for factor in on_host)
-
-
-def penalty_terms(
-    xp: Any, problem: Problem, W: Array, factors: Sequence[Array]
-) -> dict[str, float]:
-    """Compute the penalties λ2, λ3 and λ4.
-
-    Parameters
-    ----------
-    xp : module
-        Array namespace of the factors.
-    problem : Problem
-        Contexts and penalties.
-    W : array of shape (labels, dim)
-        Label vectors.
-    factors : sequence of arrays
-        One for each context.
-
-    Returns
-    -------
-    dict
-        A number for each penalty.
-    """
-    lam = problem.penalties
-    square = float(xp.sum(W * W, dtype=xp.float64))
-    total = {"sparsity": 0.0, "ridge": 0.5 * lam.ridge * square, "context_ridge": 0.0}
-    for context, factor in zip(problem.contexts, factors, strict=True):
-        for name, value in context.factor_penalties(xp, factor, lam).items():
-            total[name] = total.get(name, 0.0) + value
-    return total

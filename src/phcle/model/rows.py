@@ -1,4 +1,4 @@
-"""The default update: every row of a factor takes its best step, and none gets worse.
+"""The update of rows: every row of a factor takes its best step, and none gets worse.
 
 With the other factors fixed, the rows of a factor are independent convex problems. A
 step solves  H δ = −gradient  by a few preconditioned conjugate gradients, where H is
@@ -13,13 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from phcle.arrays import Ints
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
-from phcle.contexts.terms import Curvature, View
+from phcle.contexts.terms import Local, Term
 
 GRADIENT_STEPS = 6
 """Conjugate-gradient steps per update in a sweep. More cost more than they gain. With
@@ -44,39 +46,8 @@ the whole step by more than this share. Below, it would gain too little."""
 HALVINGS = 20
 """Most halvings of a step that does not lower a row's objective. Few rows need one."""
 
-
 Updated = tuple[Array, npt.NDArray[np.float64]]
 """A factor after an update, and the value of each term there, summed over rows."""
-
-
-def improve_rows(
-    backend: Backend,
-    factor: Array,
-    views: Sequence[View],
-    ridge: float,
-    blocks: Sequence[Block],
-) -> Array:
-    """Improve every row of a factor once, while the other factors are fixed.
-
-    Parameters
-    ----------
-    backend : Backend
-        Where to compute.
-    factor : array of shape (rows, dim)
-        The factor.
-    views : sequence of View
-        The terms.
-    ridge : float
-        λ of the squared penalty on the rows.
-    blocks : sequence of Block
-        Blocks of rows.
-
-    Returns
-    -------
-    array of shape (rows, dim)
-        The new factor.
-    """
-    return Rows(backend, views, ridge, blocks).updated(factor)[0]
 
 
 @dataclass(frozen=True)
@@ -87,8 +58,8 @@ class Rows:
     ----------
     backend : Backend
         Where to compute.
-    views : sequence of View
-        The terms.
+    terms : sequence of Term
+        The terms, with the other factors.
     ridge : float
         λ of the squared penalty on the rows.
     blocks : sequence of Block
@@ -96,14 +67,12 @@ class Rows:
     """
 
     backend: Backend
-    views: Sequence[View]
+    terms: Sequence[Term]
     ridge: float
     blocks: Sequence[Block]
 
     def updated(
-        self,
-        factor: Array,
-        change: Callable[[Rows, Array, int], tuple[Array, Array]] | None = None,
+        self, factor: Array, change: Callable[[Rows, Array, int], Any] | None = None
     ) -> Updated:
         """Update all rows, by default with one step, and sum the values of the terms.
 
@@ -123,141 +92,230 @@ class Rows:
             The value of each term there, summed over rows.
         """
         xp, processes = self.backend.xp, self.backend.processes
-        factor, change = xp.asarray(factor, copy=True), change or _step
+        factor, change = xp.asarray(factor, copy=True), change or step
         own = processes.own_blocks(len(self.blocks))
-        totals = np.zeros((len(self.blocks), len(self.views)))
+        totals = np.zeros((len(self.blocks), len(self.terms)))
 
-        def one(i: int) -> None:
-            at = self.blocks[own[i]].at
-            y, values = change(self, xp.take(factor, at, axis=0), own[i])
-            factor[at] = y  # no two blocks share a row
+        def one(number: int) -> None:
+            at = self.blocks[number].at
+            factor[at], values = change(self, xp.take(factor, at, axis=0), number)
             sums = xp.sum(values, axis=1, dtype=xp.float64)
-            totals[own[i]] = self.backend.to_numpy(sums)
+            totals[number] = self.backend.to_numpy(sums)
 
-        self.backend.map_blocks(one, len(own))
+        self.backend.map_blocks(one, own)  # no two blocks share a row
         factor = processes.exchange_rows(factor, rows_of(self.blocks, own))
         return factor, processes.sum_over(totals).sum(axis=0)
 
-    def values(self, factor: Array) -> npt.NDArray[np.float64]:
-        """Compute the value of each term, summed over the rows of all processes.
+    def local(
+        self, y: Array, block: int, chosen: Array | None = None
+    ) -> tuple[list[Local], Array, Array]:
+        """Evaluate all terms at a block of rows, or at chosen rows of it.
 
         Parameters
         ----------
-        factor : array of shape (rows, dim)
-            The factor.
+        y : array of shape (r, dim)
+            The rows.
+        block : int
+            Number of the block.
+        chosen : array of int, optional
+            Positions of `y` in the block. By default `y` is the whole block.
 
         Returns
         -------
-        array of shape (terms,)
-            The values.
-        """
-
-        def unchanged(rows: Rows, y: Array, block: int) -> tuple[Array, Array]:
-            return y, _Place(rows, y, block).values
-
-        return self.updated(factor, unchanged)[1]
-
-    def gradient(self, factor: Array) -> Updated:
-        """Compute the gradient of the objective, and the value of each term.
-
-        Parameters
-        ----------
-        factor : array of shape (rows, dim)
-            The factor.
-
-        Returns
-        -------
-        gradient : array of shape (rows, dim)
+        terms : list of Local
+            The terms there.
+        values : array of shape (terms, r)
+            Their values.
+        gradient : array of shape (r, dim)
             The gradient of the terms and of the ridge.
-        values : array of shape (terms,)
-            The value of each term.
         """
+        found = [term.local(block, y, chosen) for term in self.terms]
+        values = self.backend.xp.stack([term.value for term in found])
+        return found, values, sum((term.gradient for term in found), self.ridge * y)
 
-        def gradients(rows: Rows, y: Array, block: int) -> tuple[Array, Array]:
-            here = _Place(rows, y, block)
-            return here.gradient, here.values
-
-        return self.updated(factor, gradients)
-
-    def solved(
-        self, factor: Array, *, tol: float, max_iter: int, foresee: float = 0.0
-    ) -> Updated:
-        """Bring every row to its optimum with Newton steps.
+    def total(self, y: Array, values: Array) -> Array:
+        """Compute the objective of rows where the terms have these values.
 
         Parameters
         ----------
-        factor : array of shape (rows, dim)
-            The factor.
-        tol : float
-            A row is done when a step moves it by at most this share of its length.
-        max_iter : int
-            Most steps.
-        foresee : float, default 0.0
-            Steps shrink at a steady rate near the optimum, so a row is also done if, at
-            the rate of the last two, its next step would be at most this share of
-            `tol`. This spares a pass over all pairs.
+        y : array of shape (r, dim)
+            The rows.
+        values : array of shape (terms, r)
+            The values.
 
         Returns
         -------
-        factor : array of shape (rows, dim)
-            The new factor.
-        values : array of shape (terms,)
-            The value of each term there, summed over rows.
+        array of shape (r,)
+            Their objectives.
         """
         xp = self.backend.xp
-        tiny = np.finfo(self.backend.dtype).tiny
-
-        def relative_lengths(before: Array, after: Array) -> Array:
-            length = xp.sqrt(xp.sum((after - before) ** 2, axis=1))
-            return length / (xp.sqrt(xp.sum(after**2, axis=1)) + tiny**0.5)
-
-        def until_converged(rows: Rows, y: Array, block: int) -> tuple[Array, Array]:
-            moved, values = _step(rows, y, block, Curvature.PROBED)
-            lengths = relative_lengths(y, moved)
-            going = xp.nonzero(lengths > tol)[0]
-            y, lengths = moved, lengths[going]
-            for _ in range(max_iter - 1):
-                if not going.shape[0]:
-                    break
-                before = y[going]
-                moved, renewed = _step(rows, before, block, Curvature.PROBED, going)
-                y[going], values[:, going] = moved, renewed
-                last, lengths = lengths, relative_lengths(before, moved)
-                following = lengths * xp.clip(lengths / last, max=1.0)
-                goes_on = xp.nonzero((lengths > tol) & (following > foresee * tol))[0]
-                going, lengths = going[goes_on], lengths[goes_on]
-            return y, values
-
-        return self.updated(factor, until_converged)
+        return xp.sum(values, axis=0) + 0.5 * self.ridge * xp.sum(y * y, axis=1)
 
 
-def _step(
+def slopes(rows: Rows, y: Array, block: int) -> tuple[Array, Array]:
+    """Change rows to the gradient there, for `Rows.updated`.
+
+    Parameters
+    ----------
+    rows : Rows
+        The problem.
+    y : array of shape (r, dim)
+        The rows.
+    block : int
+        Number of their block.
+
+    Returns
+    -------
+    gradient : array of shape (r, dim)
+        The gradient.
+    values : array of shape (terms, r)
+        The value of each term.
+    """
+    _, values, gradient = rows.local(y, block)
+    return gradient, values
+
+
+def step(
     rows: Rows,
     y: Array,
     block: int,
-    curvature: Curvature = Curvature.MATCHED,
     chosen: Array | None = None,
+    *,
+    exact: bool = False,
 ) -> tuple[Array, Array]:
-    """One step of a block, or of chosen rows: new rows and values of the terms."""
-    xp, is_newton = rows.backend.xp, curvature is Curvature.PROBED
-    here = _Place(rows, y, block, chosen)
-    direction = _direction(here, curvature)
-    slope = xp.sum(here.gradient * direction, axis=1)
-    noise = rows.backend.noise * xp.abs(here.total)
+    """Make one step of a block, or of chosen rows of it.
+
+    Parameters
+    ----------
+    rows : Rows
+        The problem.
+    y : array of shape (r, dim)
+        The rows.
+    block : int
+        Number of their block.
+    chosen : array of int, optional
+        Positions of `y` in the block. By default `y` is the whole block.
+    exact : bool, default False
+        Make a Newton step, with more conjugate gradients.
+
+    Returns
+    -------
+    y : array of shape (r, dim)
+        The new rows.
+    values : array of shape (terms, r)
+        The value of each term there.
+    """
+    xp, tiny = rows.backend.xp, float(np.finfo(rows.backend.dtype).tiny)
+    terms, values, gradient = rows.local(y, block, chosen)
+    total = rows.total(y, values)
+    direction = _direction(rows, terms, gradient, exact=exact)
+    slope = xp.sum(gradient * direction, axis=1)
+    noise = rows.backend.noise * xp.abs(total)
     # A gain below rounding says nothing about the length of a Newton step: such rows
     # take the whole step, and keep their value. That spares a pass over all pairs near
     # the end of a solve.
     can_tell = slope < -noise
-    checked = xp.nonzero(can_tell)[0] if is_newton else slice(None)
-    best = _search(here, direction, slope, can_tell, checked)
-    better = best.total < here.total
-    if is_newton:
-        better = better | (slope >= -noise)
-    moved = xp.where(better[:, None], best.rows, y)
-    return moved, xp.where(better, best.values, here.values)
+    best, best_values, lowest = y + direction, values + 0, total + 0
+    at: Any = xp.nonzero(can_tell)[0] if exact else slice(None)
+    if slope[at].shape[0] == slope.shape[0]:
+        at = slice(None)  # nothing to gather
+    size = xp.ones_like(slope)
+    for halving in range(HALVINGS + 2):
+        if not slope[at].shape[0]:
+            break
+        there = y[at] + size[at][:, None] * direction[at]
+        found = xp.stack([term.value_at(there, at) for term in terms])
+        sums, taken, kept = rows.total(there, found), slice(None), at
+        if halving:  # else it is the whole step
+            taken = sums < lowest[at]
+            kept = at[taken]
+        best[kept], best_values[:, kept] = there[taken], found[:, taken]
+        lowest[kept] = sums[taken]
+        if halving:
+            size, at = 0.5 * size, at[lowest[at] >= total[at]]
+            continue
+        # The parabola through both values and the slope has its lowest point at `size`,
+        # which is 1 where the quadratic model holds.
+        bend = xp.maximum(lowest - total - slope, -slope / 8)  # size ≤ 4
+        size = xp.clip(-slope / (2 * bend + tiny), min=0.05)
+        at = xp.nonzero((xp.abs(size - 1) > MODEL_HOLDS) & can_tell)[0]
+    is_better = lowest < total
+    if exact:
+        is_better = is_better | (slope >= -noise)
+    return xp.where(is_better[:, None], best, y), xp.where(
+        is_better, best_values, values
+    )
 
 
-def rows_of(blocks: Sequence[Block], own: Sequence[int]) -> npt.NDArray[np.int64]:
+def solve(
+    rows: Rows, y: Array, block: int, *, tol: float, max_iter: int, foresee: float
+) -> tuple[Array, Array]:
+    """Bring every row of a block to its optimum with Newton steps.
+
+    Parameters
+    ----------
+    rows : Rows
+        The problem.
+    y : array of shape (r, dim)
+        The rows.
+    block : int
+        Number of their block.
+    tol : float
+        A row is done when a step moves it by at most this share of its length.
+    max_iter : int
+        Most steps.
+    foresee : float
+        Steps shrink at a steady rate near the optimum, so a row is also done if, at the
+        rate of the last two, its next step would be at most this share of `tol`. This
+        spares a pass over all pairs.
+
+    Returns
+    -------
+    y : array of shape (r, dim)
+        The new rows.
+    values : array of shape (terms, r)
+        The value of each term there.
+    """
+    xp, tiny = rows.backend.xp, float(np.finfo(rows.backend.dtype).tiny)
+    before, (y, values) = y, step(rows, y, block, exact=True)
+    lengths = relative_lengths(xp, before, y, tiny)
+    going = xp.nonzero(lengths > tol)[0]
+    lengths = lengths[going]
+    for _ in range(max_iter - 1):
+        if not going.shape[0]:
+            break
+        before = y[going]
+        moved, values[:, going] = step(rows, before, block, going, exact=True)
+        y[going] = moved
+        last, lengths = lengths, relative_lengths(xp, before, moved, tiny)
+        following = lengths * xp.clip(lengths / last, max=1.0)
+        goes_on = xp.nonzero((lengths > tol) & (following > foresee * tol))[0]
+        going, lengths = going[goes_on], lengths[goes_on]
+    return y, values
+
+
+def relative_lengths(xp: Any, before: Array, after: Array, tiny: float) -> Array:
+    """Compute how far rows have moved, as a share of their lengths.
+
+    Parameters
+    ----------
+    xp : module
+        The array-API namespace.
+    before, after : array of shape (r, dim)
+        The rows.
+    tiny : float
+        A positive number whose root keeps the division defined.
+
+    Returns
+    -------
+    array of shape (r,)
+        The shares.
+    """
+    length = xp.sqrt(xp.sum((after - before) ** 2, axis=1))
+    return length / (xp.sqrt(xp.sum(after**2, axis=1)) + tiny**0.5)
+
+
+def rows_of(blocks: Sequence[Block], own: Sequence[int]) -> Ints:
     """Positions of the rows of some blocks.
 
     Parameters
@@ -276,153 +334,42 @@ def rows_of(blocks: Sequence[Block], own: Sequence[int]) -> npt.NDArray[np.int64
     return np.concatenate([none, *(blocks[number].rows for number in own)])
 
 
-class _Place:
-    """Rows before a step: every term, its value, and the objective of each row."""
-
-    def __init__(
-        self, problem: Rows, y: Array, block: int, chosen: Array | None = None
-    ) -> None:
-        xp = problem.backend.xp
-        self.problem, self.y = problem, y
-        self.terms = [view.local(block, y, chosen) for view in problem.views]
-        self.values = xp.stack([term.value for term in self.terms])  # (terms, r)
-        self.total = self.total_at(y, self.values)  # (r,)
-        pulls = (term.gradient for term in self.terms)
-        self.gradient = sum(pulls, problem.ridge * y)  # (r, d)
-
-    def total_at(self, rows: Array, values: Array) -> Array:
-        """The objective of rows where the terms have these values."""
-        xp = self.problem.backend.xp
-        squares = 0.5 * self.problem.ridge * xp.sum(rows * rows, axis=1)
-        return xp.sum(values, axis=0) + squares
-
-
-def _direction(here: _Place, curvature: Curvature) -> Array:
-    """Solve H δ = −gradient approximately for all rows."""
-    backend, ridge = here.problem.backend, here.problem.ridge
-    xp, dim = backend.xp, here.y.shape[1]
-
-    def product(z: Array) -> Array:
-        return sum((term.product(z, curvature) for term in here.terms), ridge * z)
-
-    # Rows share most of their curvature, so one inverse serves all rows of a block.
-    ridges = ridge * xp.eye(dim, dtype=here.y.dtype, device=here.y.device)
-    mean = sum((term.mean_curvature() for term in here.terms), ridges)
-    inverse = xp.linalg.inv(mean)
-    is_newton = curvature is Curvature.PROBED
-    return _conjugate_gradients(
-        backend,
-        product,
-        lambda z: xp.matmul(z, inverse),
-        -here.gradient,
-        n_steps=NEWTON_STEPS if is_newton else GRADIENT_STEPS,
-        solved=SOLVED if is_newton else 0.0,
-    )
-
-
-@dataclass
-class _Trial:
-    """Rows after a step, the value of each term, and the objective of each row."""
-
-    rows: Array  # (r, d)
-    values: Array  # (terms, r)
-    total: Array  # (r,)
-
-    def put(self, at: Array | slice, other: _Trial, kept: Array | slice) -> None:
-        """Replace the rows at these positions by some of another trial."""
-        self.rows[at] = other.rows[kept]
-        self.values[:, at] = other.values[:, kept]
-        self.total[at] = other.total[kept]
-
-
-def _search(
-    here: _Place,
-    direction: Array,
-    slope: Array,
-    can_tell: Array,
-    checked: Array | slice,
-) -> _Trial:
-    """Try the whole step. Rows that gain too little try the vertex of a parabola.
-
-    A row that gains nothing there halves the step until it does. Rows that are not
-    checked take the whole step.
-    """
-    xp = here.problem.backend.xp
-    whole = _Trial(here.y + direction, here.values + 0, here.total + 0)
-    if not slope[checked].shape[0]:
-        return whole
-    lines = [term.along(direction) for term in here.terms]
-
-    def trial(step: Array, at: Array | slice) -> _Trial:
-        rows = here.y[at] + step[:, None] * direction[at]
-        values = xp.stack([line.value(step, at) for line in lines])
-        return _Trial(rows, values, here.total_at(rows, values))
-
-    if slope[checked].shape[0] == slope.shape[0]:
-        checked = slice(None)  # nothing to gather
-    everyone = slice(None)
-    whole.put(checked, trial(xp.ones_like(slope[checked]), checked), everyone)
-    # The parabola through both values and the slope has its lowest point at `vertex`,
-    # which is 1 where the quadratic model holds.
-    bend = xp.maximum(whole.total - here.total - slope, -slope / 8)  # vertex ≤ 4
-    tiny = np.finfo(here.problem.backend.dtype).tiny
-    step = xp.clip(-slope / (2 * bend + tiny), min=0.05)
-    at = xp.nonzero((xp.abs(step - 1) > MODEL_HOLDS) & can_tell)[0]
-    for _ in range(1 + HALVINGS):
-        if not at.shape[0]:
-            break
-        shorter = trial(step[at], at)
-        better = shorter.total < whole.total[at]
-        whole.put(at[better], shorter, better)
-        step = 0.5 * step
-        at = at[whole.total[at] >= here.total[at]]
-    return whole
-
-
-def _conjugate_gradients(
-    backend: Backend,
-    product: Callable[[Array], Array],
-    precondition: Callable[[Array], Array],
-    target: Array,
-    *,
-    n_steps: int,
-    solved: float = 0.0,
+def _direction(
+    rows: Rows, terms: Sequence[Local], gradient: Array, *, exact: bool
 ) -> Array:
-    """Solve H_r x_r = target_r approximately for every row r, H_r positive definite.
+    """Solve H_r δ_r = −gradient_r approximately for every row r.
 
-    `product` multiplies every row by its own H. `precondition` may be any approximate
-    inverse, even a few steps of another solver, because the update of the search
-    direction allows for it (Polak–Ribière). It ends after `n_steps`, or when nearly
-    every residual has fallen to the share `solved`. Even if it ends early, x lowers
-    ½ xᵀHx − target·x of each row.
+    Rows share most of their curvature, so one inverse preconditions all rows of a
+    block. It ends after some steps or, if they are exact, when nearly every residual is
+    small. Even if it ends early, the step lowers the quadratic model of each row.
     """
-    xp = backend.xp
-    tiny = float(np.finfo(backend.dtype).tiny)
-    x = xp.zeros_like(target)
-    residual = target
-    search = precondition(residual)
+    backend, ridge, dim = rows.backend, rows.ridge, gradient.shape[1]
+    xp, tiny = backend.xp, float(np.finfo(backend.dtype).tiny)
+    ridges = ridge * xp.eye(dim, dtype=gradient.dtype, device=gradient.device)
+    inverse = xp.linalg.inv(sum((term.mean_curvature() for term in terms), ridges))
+    x, residual = xp.zeros_like(gradient), -gradient
+    search = xp.matmul(residual, inverse)
     strength = xp.sum(residual * search, axis=1)
-    enough = solved**2 * strength
+    enough = SOLVED**2 * strength
     # Below this, a row is exact up to rounding, and more steps would add errors.
     eps = float(np.finfo(backend.dtype).eps)
     noise = xp.clip((4 * eps) ** 2 * strength, min=tiny / eps)
-    for step in range(n_steps):
-        bent = product(search)
+    n_steps = NEWTON_STEPS if exact else GRADIENT_STEPS
+    for made in range(1, n_steps + 1):
+        bent = sum((x.product(search, exact=exact) for x in terms), ridge * search)
         slope = xp.sum(residual * search, axis=1)
         length = slope / xp.clip(xp.sum(search * bent, axis=1), min=tiny)
         goes_on = strength > noise
         length = xp.where(goes_on, length, 0.0)
         x = x + length[:, None] * search
-        if step + 1 == n_steps:
+        if made == n_steps:
             break
         before, residual = residual, residual - length[:, None] * bent
-        better = precondition(residual)
+        better = xp.matmul(residual, inverse)
         renewed = xp.sum(residual * better, axis=1)
-        if solved:
-            n_unsolved = int(xp.sum(renewed > enough))
-            if n_unsolved <= UNSOLVED * len(renewed):
-                break
-        turned = renewed - xp.sum(before * better, axis=1)
+        if exact and int(xp.sum(renewed > enough)) <= UNSOLVED * len(renewed):
+            break
+        turned = renewed - xp.sum(before * better, axis=1)  # Polak–Ribière
         ratio = xp.where(goes_on, turned / xp.clip(strength, min=tiny), 0.0)
         search = better + ratio[:, None] * search
         strength = renewed

@@ -9,9 +9,13 @@ afterwards, always in the same order.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import triton
 import triton.language as tl
+
+from phcle.backends.pairs import KnownEntries
 
 BLOCK, FEW = 4096, 8
 """Numbers of Z that a program holds at once, 32 for each of its threads, and entries of
@@ -67,70 +71,37 @@ def _kernel(  # type: ignore[no-untyped-def]
         tl.store(places, tl.sum(total, axis=0), mask=in_row)
 
 
-class FusedEntries:
+class FusedEntries(KnownEntries):
     """Sums over the known entries of a block, each row with its own columns.
 
     Parameters
     ----------
+    xp : module
+        The array-API namespace.
     columns : Tensor of shape (rows, width)
         Positions of the known columns, in 64 bits.
     other : Tensor of shape (columns, d)
         Z.
     """
 
-    def __init__(self, columns: torch.Tensor, other: torch.Tensor) -> None:
-        self.columns, self.other = columns.contiguous(), other.contiguous()
+    def __init__(self, xp: Any, columns: torch.Tensor, other: torch.Tensor) -> None:
+        super().__init__(xp, columns.contiguous(), other.contiguous())
         n_rows, width = columns.shape
         most = PROGRAMS // max(n_rows, 1)
         self.n_parts = max(1, min(most, width // FEWEST_ENTRIES))
 
     def dots(self, y: torch.Tensor) -> torch.Tensor:
-        """Compute y·z_c for every known column.
-
-        Parameters
-        ----------
-        y : Tensor
-            (rows, d).
-
-        Returns
-        -------
-        Tensor
-            (rows, width).
-        """
+        """y·z_c for every known column: (rows, width)."""
         result = self.other.new_empty(self.columns.shape)
         self._launch(y, self.other, result, DOTS)
         return result
 
     def sums(self, weights: torch.Tensor) -> torch.Tensor:
-        """Compute Σ_c weight_c z_c for every row.
-
-        Parameters
-        ----------
-        weights : Tensor
-            (rows, width).
-
-        Returns
-        -------
-        Tensor
-            (rows, d).
-        """
+        """Σ_c weight_c z_c for every row: (rows, d)."""
         return self._summed(self.other, weights, SUMS)
 
     def bent(self, weights: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        """Compute Σ_c weight_c (y·z_c) z_c for every row.
-
-        Parameters
-        ----------
-        weights : Tensor
-            (rows, width).
-        y : Tensor
-            (rows, d).
-
-        Returns
-        -------
-        Tensor
-            (rows, d).
-        """
+        """Σ_c weight_c (y·z_c) z_c for every row: (rows, d)."""
         return self._summed(y, weights, BENT)
 
     def _summed(

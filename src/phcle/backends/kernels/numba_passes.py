@@ -97,22 +97,21 @@ def logistic(
 
 
 @compiled
-def _line_chunk(x: Any, slope: Any, step: Any, mass: Any) -> Any:
+def _softplus_chunk(x: Any, mass: Any) -> Any:
     value = ZERO
     for j in range(x.size):
-        moved = x[j] + step * slope[j]
-        value += mass[j] * (max(moved, ZERO) + _log1p(_exp_of_minus(moved)))
+        value += mass[j] * (max(x[j], ZERO) + _log1p(_exp_of_minus(x[j])))
     return value
 
 
 @compiled
-def line(x: Any, slope: Any, step: Any, mass: Any, value: Any) -> None:
-    """Fill in Σ_c mass softplus(x + step · slope)."""
+def softplus_sums(x: Any, mass: Any, value: Any) -> None:
+    """Fill in Σ_c mass softplus(x)."""
     for i in range(x.shape[0]):
         total = 0.0
         for a in range(0, x.shape[1], CHUNK):
             b = min(x.shape[1], a + CHUNK)
-            total += _line_chunk(x[i, a:b], slope[i, a:b], step[i], mass[a:b])
+            total += _softplus_chunk(x[i, a:b], mass[a:b])
         value[i] = total
 
 
