@@ -9,17 +9,16 @@ from __future__ import annotations
 import calendar
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, timedelta
-from typing import Any
+from functools import lru_cache
+from itertools import islice
+from typing import Any, NamedTuple
 
 from phcle.tables.cells import NEARLY_ALL, ReadColumn, as_number
 
-Parts = Mapping[str, str]
-"""Parts of a date by name."""
-
-ENDINGS = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd", 31: "st"}
-"""What stands behind these days of a month, and `th` behind the others."""
+ENDINGS = {1: "st", 2: "nd", 3: "rd"}
+"""What stands behind numbers of days with these last digits, and `th` behind others."""
 
 MONTHS = {
     name.lower(): number
@@ -41,9 +40,8 @@ _FORMS = [
         r"(?P<year>\d{4})-(?P<month>\d{2})",
         r"(?P<year>(?:1[89]|20)\d\d)(?P<month>0[1-9]|1[0-2])"
         r"(?P<day>0[1-9]|[12]\d|3[01])",
-        r"(?P<first>\d{1,2})(?P<mark>[./-])(?P<second>\d{1,2})\2(?P<year>\d{4})"
-        + _TIME,
-        r"(?P<first>\d{1,2})(?P<mark>/)(?P<second>\d{1,2})/(?P<short>\d{2})",
+        r"(?P<first>\d{1,2})([./-])(?P<second>\d{1,2})\2(?P<year>\d{4})" + _TIME,
+        r"(?P<first>\d{1,2})/(?P<second>\d{1,2})/(?P<short>\d{2})",
         _DAY + r"[ -]" + _NAME + r"[ ,-]+(?P<year>\d{4})" + _TIME,
         _NAME + r" " + _DAY + r",? (?P<year>\d{4})" + _TIME,
         _NAME + r"[ -](?P<year>\d{4})",
@@ -137,16 +135,10 @@ def read_dates(known: Mapping[int, Any], how: str = "") -> ReadColumn | None:
     """
     # Whole numbers such as 20101231 are dates as well as texts of them.
     cells = {i: str(x) if type(x) is int else x for i, x in known.items()}
-    sample = list(cells.values())[:: len(cells) // SAMPLED + 1]
-    if not how and not any(map(_parts, sample)):
+    sample = islice(cells.values(), 0, None, len(cells) // SAMPLED + 1)
+    if not how and not any(isinstance(x, date) or is_date(x) for x in sample):
         return None
     texts = {cell: None for cell in cells.values() if isinstance(cell, str)}
-    forms = {text: _parts(text) for text in texts}  # most dates occur several times
-    parts: dict[int, Parts | date] = {}
-    for i, cell in cells.items():
-        own = forms[cell] if isinstance(cell, str) else _parts(cell)
-        if own is not None:
-            parts[i] = own
     found = ReadColumn("date")
     seasons = [x for text in texts if (x := _SEASON.fullmatch(text)) is not None]
     if seasons and all(int(x[3]) == (int(x[2]) + 1) % 100 for x in seasons):
@@ -158,23 +150,15 @@ def read_dates(known: Mapping[int, Any], how: str = "") -> ReadColumn | None:
     if len(compact) == 1:
         found.doubt = f"{compact.pop()!r} may be a date or a number"
         found.ways = "date", "number"
-    day_first = _is_day_first(cells, parts, how, found)
-    for i, own in parts.items():
+    day_first = _is_day_first(texts, how, found)
+    for i, cell in cells.items():
         try:
-            if i not in found.odd:
-                found.numbers[i] = decimal_year(_moment(own, day_first))
-        except ValueError:
-            found.odd[i] = "is no such day"
-    for i in cells.keys() - parts.keys():
-        year = as_number(known[i])
-        if year is not None and 1000 <= year <= 3000:  # without its day
-            found.numbers[i] = year
-        else:
-            found.odd[i] = "is no date"
+            found.numbers[i] = _year(cell, day_first)
+        except ValueError as error:
+            found.odd[i] = str(error)
     is_rare = len(found.odd) > (1 - NEARLY_ALL) * len(known)
     if not found.numbers or (is_rare and not how):
         return None
-    found.numbers = dict(sorted(found.numbers.items()))
     shown = list(found.numbers)[:2]
     listed = [f"{str(known[i])!r} as {found.numbers[i]:.7g}" for i in shown]
     listed = list(dict.fromkeys(listed))
@@ -182,171 +166,125 @@ def read_dates(known: Mapping[int, Any], how: str = "") -> ReadColumn | None:
     return found
 
 
-def _match(text: str) -> re.Match[str] | None:
-    if not any(x.isdecimal() for x in text):
-        return None
-    found = next((x for form in _FORMS if (x := form.fullmatch(text))), None)
-    if found and (found.groupdict().get("name") or "may").lower() not in MONTHS:
-        return None
-    return found
-
-
-def _parts(cell: Any) -> Parts | date | None:
-    """The parts of a date in a text; None if it is no date."""
-    if isinstance(cell, date):
-        return cell
-    match = _match(cell) if isinstance(cell, str) else None
-    if match is None:
-        return None
-    return {name: part for name, part in match.groupdict().items() if part is not None}
-
-
-def _day_first_votes(parts: Iterable[Parts]) -> Counter[bool]:
-    """How many dates such as 25/4/2021 say that the day comes first, or last."""
-    votes = Counter[bool]()
-    for own in parts:
-        if own.get("mark") == "." or int(own["first"]) > 12:
-            votes[True] += 1
-        elif int(own["second"]) > 12:
-            votes[False] += 1
-    return votes
-
-
-def _is_day_first(
-    cells: Mapping[int, Any],
-    parts: Mapping[int, Parts | date],
-    how: str,
-    found: ReadColumn,
-) -> bool:
+def _is_day_first(texts: Iterable[str], how: str, found: ReadColumn) -> bool:
     """Whether 3/4/2021 is in April: another cell tells, such as 25/4/2021."""
-    open_ones = {
-        i: own
-        for i, own in parts.items()
-        if not isinstance(own, date) and "first" in own
-    }
-    is_said = how.endswith("first")
-    votes = _day_first_votes(open_ones.values())
-    day_first = how == "day-first" if is_said else votes[True] > votes[False]
-    if open_ones and not votes and not is_said:
-        first = cells[next(iter(open_ones))]
-        found.doubt = f"{first!r} may have the day or the month first"
-        found.ways = "day-first", "month-first"
-    for i, own in open_ones.items():
-        if int(own["second" if day_first else "first"]) > 12:
-            found.odd[i] = f"has not the {'day' if day_first else 'month'} first"
-    return day_first
+    if how.endswith("first"):
+        return how == "day-first"
+    parsed = {text: x for text in texts if (x := parse_date(text)) and x.has_order}
+    votes = Counter(x.day_first for x in parsed.values())
+    if not votes or votes.keys() - {None}:
+        return votes[True] > votes[False]
+    found.doubt = f"{next(iter(parsed))!r} may have the day or the month first"
+    found.ways = "day-first", "month-first"
+    return False
 
 
-def _moment(parts: Parts | date, day_first: bool) -> date:
-    """A date from its parts; ValueError if there is no such day."""
-    if isinstance(parts, date):
-        return parts
-    if "first" in parts:
-        day, month = int(parts["first"]), int(parts["second"])
-        if not day_first:
-            day, month = month, day
-    else:
-        day = int(parts.get("day", 1))
-        name = parts.get("name", "").lower()
-        month = MONTHS[name] if name else int(parts["month"])
-    year = _whole_year(parts["short"]) if "short" in parts else int(parts["year"])
-    if "hour" in parts:
-        return datetime(year, month, day, int(parts["hour"]), int(parts["minute"]))
-    return date(year, month, day)
+def _year(cell: Any, day_first: bool) -> float:
+    """A date, or a year without its day, as a number; ValueError with the reason."""
+    if isinstance(cell, date):
+        return decimal_year(cell)
+    parsed = parse_date(cell) if isinstance(cell, str) else None
+    if parsed is not None:
+        return decimal_year(parsed.moment(day_first))
+    year = as_number(cell)
+    if year is None or not 1000 <= year <= 3000:
+        raise ValueError("is no date")
+    return year
+
+
+class ParsedDate(NamedTuple):
+    """A date in a text.
+
+    Parameters
+    ----------
+    parts : mapping
+        Its parts by name. Of 3/4/2021 these are `first`, `second` and `year`.
+    layout : str
+        The text with the names of its parts in place of them: {day}{ordinal} {name}.
+    day_first : bool or None
+        Whether the first part is the day; None if it may be the month as well.
+    """
+
+    parts: Mapping[str, str]
+    layout: str
+    day_first: bool | None
+
+    @property
+    def has_order(self) -> bool:
+        """Whether it has a day and a month that may change places."""
+        return "first" in self.parts
+
+    def moment(self, day_first: bool) -> date:
+        """Return the date; a ValueError says why there is no such day."""
+        parts = self.parts
+        day, month = int(parts.get("day", 1)), int(parts.get("month", 0))
+        if self.has_order:
+            day, month = int(parts["first"]), int(parts["second"])
+            if not day_first:
+                day, month = month, day
+            if month > 12:
+                first = "day" if day_first else "month"
+                raise ValueError(f"has not the {first} first")
+        if "name" in parts:
+            month = MONTHS[parts["name"].lower()]
+        year = _whole_year(parts["short"]) if "short" in parts else int(parts["year"])
+        time = [int(parts[x]) for x in ("hour", "minute") if x in parts]
+        try:
+            return datetime(year, month, day, *time) if time else date(year, month, day)
+        except ValueError:
+            raise ValueError("is no such day") from None
 
 
 def _whole_year(short: str) -> int:
     return int(short) + (1900 if int(short) >= TURN else 2000)
 
 
-class DateSpelling:
-    """How a column writes dates, if all are written alike; otherwise like 2021-12-31.
-
-    Parameters
-    ----------
-    texts : iterable of str
-        The dates of the column.
-
-    Examples
-    --------
-    >>> DateSpelling(["25/12/2021", "01/02/2021"]).text(2021.5)
-    '02/07/2021'
-    """
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        matches = [x for x in map(_match, texts) if x is not None]
-        self.layouts = set(map(_layout, matches))
-        self.parts: list[Parts] = [
-            {name: x for name, x in match.groupdict().items() if x} for match in matches
-        ]
-        numbers = ("day", "month", "first", "second")
-        self.is_padded = all(
-            len(own.get(x, "01")) > 1 for own in self.parts for x in numbers
-        )
-        self.day_first = {True}
-        if all("first" in own for own in self.parts):
-            self.day_first = set(_day_first_votes(self.parts))
-        self.names = [
-            (months, case)
-            for months in (calendar.month_name, calendar.month_abbr)
-            for case in (str.title, str.upper, str.lower)
-            if all(
-                own.get("name", "") in ["", *map(case, months)] for own in self.parts
-            )
-        ]
-
-    def text(self, value: float) -> str:
-        """Write a date.
-
-        Parameters
-        ----------
-        value : float
-            The year with decimals.
-
-        Returns
-        -------
-        str
-            The date.
-        """
-        moment = moment_of_year(value)
-        plain = moment.date().isoformat()
-        has_names = any("name" in own for own in self.parts)
-        is_certain = len(self.layouts) == len(self.day_first) == 1
-        if not is_certain or (has_names and len(self.names) != 1):
-            return plain
-        day, month = f"{moment.day:02d}", f"{moment.month:02d}"
-        if not self.is_padded:
-            day, month = str(moment.day), str(moment.month)
-        months, case = self.names[0]
-        short = f"{moment.year % 100:02d}"
-        (layout,) = self.layouts
-        if "{short}" in layout and _whole_year(short) != moment.year:
-            return plain
-        (day_first,) = self.day_first
-        return layout.format(
-            year=f"{moment.year:04d}",
-            short=short,
-            month=month,
-            day=day,
-            first=day if day_first else month,
-            second=month if day_first else day,
-            name=case(months[moment.month]),
-            ordinal="th"
-            if 11 <= moment.day <= 13
-            else ENDINGS.get(moment.day % 10, "th"),
-            hour=f"{moment.hour:02d}",
-            minute=f"{moment.minute:02d}",
-            seconds=f"{moment.second:02d}",
-        )
-
-
-def is_date(text: str) -> bool:
-    """Tell whether a text is a date.
+@lru_cache(maxsize=1 << 16)  # most dates of a column occur several times
+def parse_date(text: str) -> ParsedDate | None:
+    """Read a date.
 
     Parameters
     ----------
     text : str
         A cell without spaces around it.
+
+    Returns
+    -------
+    ParsedDate or None
+        None if it is no date in any notation.
+
+    Examples
+    --------
+    >>> parse_date("3rd May 2021").layout
+    '{day}{ordinal} {name} {year}'
+    """
+    if not any(x.isdecimal() for x in text):
+        return None
+    match = next((x for form in _FORMS if (x := form.fullmatch(text))), None)
+    if match is None or (match.groupdict().get("name") or "may").lower() not in MONTHS:
+        return None
+    parts = {name: part for name, part in match.groupdict().items() if part}
+    layout = text
+    for name in sorted(parts, key=match.start, reverse=True):
+        start, end = match.span(name)
+        layout = f"{layout[:start]}{{{name}}}{layout[end:]}"
+    day_first = None
+    if "first" in parts:
+        has_point = text[match.end("first")] == "."
+        if has_point or int(parts["first"]) > 12:
+            day_first = True
+        elif int(parts["second"]) > 12:
+            day_first = False
+    return ParsedDate(parts, layout, day_first)
+
+
+def is_date(cell: Any) -> bool:
+    """Tell whether a cell is a text of a date.
+
+    Parameters
+    ----------
+    cell : object
+        A cell; texts without spaces around them.
 
     Returns
     -------
@@ -358,14 +296,64 @@ def is_date(text: str) -> bool:
     >>> is_date("3rd May 2021"), is_date("3 kg")
     (True, False)
     """
-    return _match(text) is not None
+    return isinstance(cell, str) and parse_date(cell) is not None
 
 
-def _layout(match: re.Match[str]) -> str:
-    """A date with the names of its parts in place of them: {day}{ordinal} {name}."""
-    layout = match[0]
-    parts = {name for name, part in match.groupdict().items() if part} - {"mark"}
-    for name in sorted(parts, key=match.start, reverse=True):
-        start, end = match.span(name)
-        layout = f"{layout[:start]}{{{name}}}{layout[end:]}"
-    return layout
+def date_writer(texts: Iterable[str]) -> Callable[[float], str]:
+    """Return a function that writes dates as a column does, if all are written alike.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        The dates of the column.
+
+    Returns
+    -------
+    callable
+        Writes a year with decimals; like 2021-12-31, if the notation is not certain.
+
+    Examples
+    --------
+    >>> date_writer(["25/12/2021", "01/02/2021"])(2021.5)
+    '02/07/2021'
+    """
+    parsed = [x for x in map(parse_date, texts) if x is not None]
+    layout, *others = {x.layout for x in parsed}
+    orders = {x.day_first for x in parsed} - {None}
+    counted = ("day", "month", "first", "second")
+    width = min(len(x.parts.get(part, "01")) for x in parsed for part in counted)
+    used = {x.parts.get("name", "") for x in parsed}
+    names = [
+        own
+        for months in (calendar.month_name, calendar.month_abbr)
+        for own in (
+            list(map(case, months)) for case in (str.title, str.upper, str.lower)
+        )
+        if used <= {"", *own}
+    ]
+    is_certain = not others and (len(orders) == 1 or "{first}" not in layout)
+    is_certain &= len(names) == 1 or "{name}" not in layout
+
+    def write(value: float) -> str:
+        moment = moment_of_year(value)
+        short = f"{moment.year % 100:02d}"
+        is_far = "{short}" in layout and _whole_year(short) != moment.year
+        if not is_certain or is_far:
+            return moment.date().isoformat()
+        day, month = f"{moment.day:0{width}d}", f"{moment.month:0{width}d}"
+        th = "th" if 11 <= moment.day <= 13 else ENDINGS.get(moment.day % 10, "th")
+        return layout.format(
+            year=f"{moment.year:04d}",
+            short=short,
+            month=month,
+            day=day,
+            first=day if True in orders else month,
+            second=month if True in orders else day,
+            name=names[0][moment.month] if names else "",
+            ordinal=th,
+            hour=f"{moment.hour:02d}",
+            minute=f"{moment.minute:02d}",
+            seconds=f"{moment.second:02d}",
+        )
+
+    return write

@@ -10,24 +10,20 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from phcle.tables.cells import CLEAR, NEARLY_ALL, ReadColumn, as_number
 
+CODES = (
+    "USD EUR GBP JPY CHF CNY INR AUD CAD NZD SEK NOK DKK PLN CZK HUF BRL MXN ZAR KRW"
+)
 CURRENCIES = {
     **{"$": "USD", "us$": "USD", "\u00a3": "GBP", "\u20ac": "EUR", "\u00a5": "JPY"},
     **{"\u20b9": "INR", "rs": "INR", "rs.": "INR", "fr.": "CHF", "sfr.": "CHF"},
     **{"z\u0142": "PLN", "kr": "kr", "kr.": "kr", "a$": "AUD", "c$": "CAD"},
-    "r$": "BRL",
-    **{
-        code.lower(): code
-        for code in (
-            *("USD", "EUR", "GBP", "JPY", "CHF", "CNY", "INR", "AUD", "CAD", "NZD"),
-            *("SEK", "NOK", "DKK", "PLN", "CZK", "HUF", "BRL", "MXN", "ZAR", "KRW"),
-        )
-    },
+    **{"r$": "BRL", **{code.lower(): code for code in CODES.split()}},
 }
 """Signs and codes of money, in lower case, with one name for each currency."""
 
@@ -41,48 +37,42 @@ SCALES = {
 }
 """Words that multiply the number before them."""
 
-CONVERTED = (
-    {"mg": 1, "g": 10**3, "kg": 10**6, "t": 10**9},
-    {
-        **dict.fromkeys(("oz", "oz.", "OZ", "OZ.", "ounce", "ounces"), 1),
-        **dict.fromkeys(("lb", "lb.", "lbs", "lbs.", "pound", "pounds"), 16),
-    },
-    {"mm": 1, "cm": 10, "dm": 100, "m": 1000, "km": 10**6},
-    {'"': 1, "in": 1, "in.": 1, "ft": 12, "ft.": 12, "yd": 36, "mi": 63_360},
-    {"ml": 1, "mL": 1, "cl": 10, "dl": 100, "l": 1000, "L": 1000, "hl": 10**5},
-    {
-        **{"ms": 1, "s": 1000, "sec": 1000, "min": 60_000, "mins": 60_000},
-        **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 3_600_000),
-        **dict.fromkeys(("d", "day", "days"), 86_400_000),
-    },
-    {"mW": 1, "W": 10**3, "kW": 10**6, "MW": 10**9, "GW": 10**12},
-    {"Wh": 1, "kWh": 10**3, "MWh": 10**6, "GWh": 10**9},
-    {"Hz": 1, "kHz": 10**3, "MHz": 10**6, "GHz": 10**9},
-    {"mAh": 1, "Ah": 10**3},
-    {"mA": 1, "A": 10**3},
-    {"mV": 1, "V": 10**3, "kV": 10**6},
-    {"\u2030": 1, "%": 10},
-)
+CONVERTED = [
+    "mg 1, g 1e3, kg 1e6, t 1e9",
+    "oz oz. OZ OZ. ounce ounces 1, lb lb. lbs lbs. pound pounds 16",
+    "mm 1, cm 10, dm 100, m 1000, km 1e6",
+    '" in in. 1, ft ft. 12, yd 36, mi 63360',
+    "ml mL 1, cl 10, dl 100, l L 1000, hl 1e5",
+    "ms 1, s sec 1000, min mins 6e4, h hr hrs hour hours 3.6e6, d day days 8.64e7",
+    "mW 1, W 1e3, kW 1e6, MW 1e9, GW 1e12",
+    "Wh 1, kWh 1e3, MWh 1e6, GWh 1e9",
+    "Hz 1, kHz 1e3, MHz 1e6, GHz 1e9",
+    "mAh 1, Ah 1e3",
+    "mA 1, A 1e3",
+    "mV 1, V 1e3, kV 1e6",
+    "\u2030 1, % 10",
+]
 """Units that may stand in one column, with what they are multiples of."""
 
-UNITS = frozenset(
-    [
-        *("mg", "g", "kg", "t", "lb", "lbs", "oz", "st", "%", "\u2030"),
-        *("mm", "cm", "dm", "m", "km", "in", "ft", "yd", "mi", '"'),
-        *("ml", "cl", "dl", "l", "hl", "gal", "pt"),
-        *("ms", "s", "sec", "min", "mins", "h", "hr", "hrs", "d", "wk", "yr", "yrs"),
-        *("m2", "m\u00b2", "km2", "km\u00b2", "ha", "m3", "m\u00b3", "cc", "sqft"),
-        *("w", "kw", "mw", "kwh", "wh", "v", "a", "ah", "mah", "j", "kj", "kcal"),
-        *("cal", "hz", "khz", "mhz", "ghz", "kb", "mb", "gb", "tb", "px", "mp", "dpi"),
-        *("\u00b0c", "\u00b0f", "\u00b0", "km/h", "mph", "m/s", "bar", "hp", "db"),
-    ]
+OTHER_UNITS = (
+    "st wk yr yrs m2 m\u00b2 km2 km\u00b2 ha m3 m\u00b3 cc sqft gal pt j kj kcal cal "
+    "kb mb gb tb px mp dpi \u00b0c \u00b0f \u00b0 km/h mph m/s bar hp db"
 )
-"""Units that may follow a number without a space, in lower case. Other words must be
-apart from it: `2XL` is a size, `2 rooms` is a number of rooms."""
+"""Further units that may follow a number without a space, in lower case."""
 
 ENOUGH_GROUPS = 3
 """Cells such as 1,299 beside numbers below 1000 without a sign that show thousands:
 decimals would hardly all have three digits."""
+
+_SIZES = {
+    unit: (number, float(size))
+    for number, kind in enumerate(CONVERTED)
+    for *units, size in map(str.split, kind.split(","))
+    for unit in units
+}
+UNITS = {unit.lower() for unit in (*_SIZES, *OTHER_UNITS.split())}
+"""Other words must be apart from a number: `2XL` is a size, `2 rooms` is a number of
+rooms."""
 
 _SPACES = str.maketrans(
     {"\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2019": "'", "\u2212": "-"}
@@ -92,22 +82,27 @@ _NUMBER = re.compile(
     r"(?P<minus>[+-])?(?P<core>[\d.,][\d.,']*(?: \d{3}(?!\d)[.,\d]*)*)"
     r"(?P<exponent>[eE][+-]?\d{1,4})?(?P<space>\s?)(?P<after>[^\d\s.,'()+-]\S{0,11}?)?\)?"
 )
+_WHOLE = r"\d+|\d{1,3}(?:[ ']\d{3})+|[1-9]\d{0,2}(?:GROUP\d{3})+"
+_INDIAN = r"[1-9]\d?(?:,\d\d)*,\d{3}"  # lakhs and crores: 12,34,567
+_CORES = {
+    ".": re.compile(rf"(?:{_WHOLE.replace('GROUP', ',')}|{_INDIAN})?(?:\.\d*)?"),
+    ",": re.compile(rf"(?:{_WHOLE.replace('GROUP', '[.]')})?(?:,\d*)?"),
+}
+"""Digits as they are written with a decimal point, and with a decimal comma."""
 
 _MAYBE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 
 
 @dataclass(frozen=True)
 class ParsedNumber:
-    """A number with what stands around it; None for what the cell leaves open.
+    """A number with what stands around it.
 
     Attributes
     ----------
     text : str
         The cell.
-    if_point : float or None
-        The value if a point starts the decimals.
-    if_comma : float or None
-        The value if a comma does.
+    values : dict
+        Its value by the sign that starts decimals: one, if the number tells which.
     before : str
         What stands before its digits, such as a sign and a currency, with any spaces.
     digits : str
@@ -125,48 +120,29 @@ class ParsedNumber:
     """
 
     text: str
-    if_point: float | None
-    if_comma: float | None
-    before: str = ""
-    digits: str = ""
-    exponent: str = ""
-    after: str = ""
-    currency: str = ""
-    unit: str = ""
-    is_scaled: bool = False
+    values: Mapping[str, float]
+    before: str
+    digits: str
+    exponent: str
+    after: str
+    currency: str
+    unit: str
+    is_scaled: bool
 
     @property
     def mark(self) -> str:
-        """The only separator; empty if the number has none.
-
-        Returns
-        -------
-        str
-            A point, a comma, or both.
-        """
+        """The only separator; empty if the number has none."""
         return "".join(sorted(set(self.digits) & set(".,")))
 
     @property
     def is_open(self) -> bool:
         """Whether it may be two numbers."""
-        return (
-            self.if_point is not None
-            and self.if_comma is not None
-            and self.if_point != self.if_comma
-        )
+        return len(set(self.values.values())) > 1
 
     @property
     def decides(self) -> str:
-        """What starts decimals, as far as this number tells; empty if that is open.
-
-        Returns
-        -------
-        str
-            A point, a comma, or nothing.
-        """
-        if self.if_point is not None and self.if_comma is not None:
-            return ""
-        return "." if self.if_point is not None else ","
+        """What starts decimals, as far as this number tells; empty if that is open."""
+        return "" if len(self.values) > 1 else next(iter(self.values))
 
     def value(self, decimal: str = "") -> float:
         """Return the number.
@@ -181,11 +157,7 @@ class ParsedNumber:
         float
             The number.
         """
-        if decimal == ",":
-            chosen = self.if_point if self.if_comma is None else self.if_comma
-        else:
-            chosen = self.if_comma if self.if_point is None else self.if_point
-        return math.nan if chosen is None else chosen
+        return self.values.get(decimal, next(iter(self.values.values())))
 
 
 Numbers = Mapping[int, ParsedNumber]
@@ -245,7 +217,7 @@ def read_numbers(cells: Mapping[int, str], decimal: str = "") -> ReadColumn:
 
 
 def _both(cell: ParsedNumber) -> str:
-    return f"{cell.if_point:.12g} or {cell.if_comma:.12g}"
+    return " or ".join(f"{x:.12g}" for x in cell.values.values())
 
 
 def _plain_numbers(cells: Mapping[int, str], decimal: str) -> dict[int, float]:
@@ -313,68 +285,44 @@ def parse_number(text: str) -> ParsedNumber | None:
     is_unit = any(x.isalpha() or x in '°"%\u2030' for x in unit)
     if unit and not (is_unit and (match["space"] or unit.lower() in UNITS)):
         return None
-    values = _values(match["core"], match["exponent"] or "")
     signs = [match["sign"], match["minus"], "-" if match["paren"] else None]
-    if (before and not currency) or values is None or sum(map(bool, signs)) > 1:
+    if (before and not currency) or sum(map(bool, signs)) > 1:
         return None
-    if any(math.isinf(x or 0.0) for x in values):
-        return None
+    exponent = match["exponent"] or ""
     times = SCALES.get(after, 1.0) * (-1.0 if "-" in signs else 1.0)
-    if_point, if_comma = (None if x is None else times * x for x in values)
+    values = _values(match["core"], exponent, times)
+    if not values or any(map(math.isinf, values.values())):
+        return None
     start, end = match.span("core")
-    last = end + len(match["exponent"] or "")
+    last = end + len(exponent)
     around = text[:start], text[start:end], text[end:last], text[last:]
-    return ParsedNumber(
-        text, if_point, if_comma, *around, currency, unit, after in SCALES
-    )
+    return ParsedNumber(text, values, *around, currency, unit, after in SCALES)
 
 
 def _currency(text: str) -> str:
     text = text.lower()
-    if text in CURRENCIES:
-        return CURRENCIES[text]
     is_sign = len(text) == 1 and unicodedata.category(text) == "Sc"
-    return text if is_sign else ""
+    return CURRENCIES.get(text, text if is_sign else "")
 
 
-def _values(core: str, exponent: str) -> tuple[float | None, float | None] | None:
-    """The number with a decimal point, and with a decimal comma."""
-    grouped = re.fullmatch(r"\d{1,3}(?:[ ']\d{3})+(?:[.,]\d*)?", core)
-    if re.search("[ ']", core) and not grouped:
-        return None
-    plain = re.sub("[ ']", "", core)
-    if not any(x.isdecimal() for x in plain):
-        return None
-    if "." not in plain and "," not in plain:
-        return (float(plain + exponent),) * 2
-    point = _with_decimal(plain, ".", ",", exponent)
-    comma = _with_decimal(plain, ",", ".", exponent)
-    if point is None and comma is None:
-        return None
-    if grouped or exponent:  # groups are marked already, so this is the decimal
-        point, comma = (point, None) if "." in plain else (None, comma)
-    return point, comma
-
-
-def _with_decimal(text: str, decimal: str, group: str, exponent: str) -> float | None:
-    """Read a number with one sign for decimals and another for thousands."""
-    whole, mark, fraction = text.partition(decimal)
-    if decimal in fraction or group in fraction or not (whole or fraction):
-        return None
-    if group in whole:
-        is_usual = re.fullmatch(rf"[1-9]\d{{0,2}}(?:\{group}\d{{3}})+", whole)
-        # Lakhs and crores: 12,34,567.
-        is_indian = group == "," and re.fullmatch(r"[1-9]\d?(?:,\d\d)*,\d{3}", whole)
-        if not (is_usual or is_indian):
-            return None
-    point = f".{fraction}" if mark else ""
-    return float(f"{whole.replace(group, '')}{point}{exponent}")
+def _values(core: str, exponent: str, times: float) -> dict[str, float]:
+    """The number by what may start its decimals."""
+    if not any(x.isdecimal() for x in core):
+        return {}
+    marks = [mark for mark, form in _CORES.items() if form.fullmatch(core)]
+    if exponent and len(marks) > 1 and ("." in core or "," in core):
+        marks = ["." if "." in core else ","]  # thousands have no exponent
+    found = {}
+    for mark in marks:
+        whole, _, fraction = core.partition(mark)
+        whole = re.sub("[ '.,]", "", whole)
+        found[mark] = times * float(f"{whole}.{fraction}{exponent}")
+    return found
 
 
 def _is_much_money(cell: ParsedNumber) -> bool:
     """Whether a price has two digits or more before its only sign: \u00a324,600."""
-    values = (abs(x) for x in (cell.if_point, cell.if_comma) if x is not None)
-    return bool(cell.currency) and max(values) >= 10_000
+    return bool(cell.currency) and max(map(abs, cell.values.values())) >= 10_000
 
 
 def _common_unit(parsed: Numbers, found: ReadColumn) -> dict[str, float]:
@@ -383,9 +331,9 @@ def _common_unit(parsed: Numbers, found: ReadColumn) -> dict[str, float]:
     if len(counts) < 2:
         found.unit = next(iter(counts), "")
         return {}
-    groups: dict[object, Counter[str]] = {}
+    groups: dict[object, Counter[str]] = defaultdict(Counter)
     for unit, n in counts.items():
-        groups.setdefault(_kind_of_unit(unit), Counter())[unit] = n
+        groups[_kind_and_size(unit)[0]][unit] = n
     group = max(groups.values(), key=Counter.total)
     found.unit = group.most_common(1)[0][0]
     if group.total() < NEARLY_ALL * len(parsed):
@@ -395,18 +343,18 @@ def _common_unit(parsed: Numbers, found: ReadColumn) -> dict[str, float]:
     for i, cell in parsed.items():
         if cell.unit not in group:
             found.odd[i] = f"is not in {found.unit!r}" if found.unit else "has a unit"
-    kind = next((x for x in CONVERTED if found.unit in x), {})
-    factors = {x: kind.get(x, 1) / kind.get(found.unit, 1) for x in group}
+    usual = _kind_and_size(found.unit)[1]
+    factors = {x: _kind_and_size(x)[1] / usual for x in group}
     for unit, factor in factors.items():
         if factor != 1.0:
             found.remarks.append(f"{unit!r} converted to {found.unit!r}")
     return factors
 
 
-def _kind_of_unit(unit: str) -> object:
+def _kind_and_size(unit: str) -> tuple[object, float]:
     """What units that can be converted have in common; a plural is the same unit."""
-    known = (i for i, kind in enumerate(CONVERTED) if unit in kind)
-    return next(known, unit.removesuffix("s") if len(unit) > 3 else unit)
+    plain = unit.removesuffix("s") if len(unit) > 3 else unit
+    return _SIZES.get(unit, (plain, 1.0))
 
 
 def _common_currency(parsed: Numbers, found: ReadColumn) -> None:

@@ -15,7 +15,7 @@ import warnings
 import zipfile
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -29,7 +29,7 @@ from phcle.files.csv_text import harmless, unmarked
 from phcle.files.reading import read_bytes
 from phcle.files.text import lines_of
 from phcle.tables.cells import TICKS, cell_text
-from phcle.tables.dates import DateSpelling, is_date
+from phcle.tables.dates import date_writer, is_date
 from phcle.tables.file_kinds import BOOKS
 from phcle.tables.numbers import parse_number
 from phcle.tables.reader import Reading
@@ -350,7 +350,7 @@ class ColumnSpelling:
             return value
         if not math.isfinite(value):
             return ""
-        return (self._dates or self._numbers).text(value)
+        return (self._dates or self._numbers.text)(value)
 
     def _truth(self, value: bool) -> str:
         """The most common spelling; the opposite of the other one; or yes and no."""
@@ -372,11 +372,11 @@ class ColumnSpelling:
         return _Numbers(self.seen)
 
     @cached_property
-    def _dates(self) -> DateSpelling | None:
+    def _dates(self) -> Callable[[float], str] | None:
         """How dates are written; None if most cells are something else."""
         found = [x for x in self.seen if parse_number(x) is None and is_date(x)]
         is_usual = sum(self.seen[x] for x in found) > self.seen.total() / 2
-        return DateSpelling(found) if is_usual else None
+        return date_writer(found) if is_usual else None
 
 
 class _Numbers:
