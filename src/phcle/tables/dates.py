@@ -228,9 +228,11 @@ class ParsedDate(NamedTuple):
         if "name" in parts:
             month = MONTHS[parts["name"].lower()]
         year = _whole_year(parts["short"]) if "short" in parts else int(parts["year"])
-        time = [int(parts[x]) for x in ("hour", "minute") if x in parts]
         try:
-            return datetime(year, month, day, *time) if time else date(year, month, day)
+            if "hour" not in parts:
+                return date(year, month, day)
+            hour, minute = int(parts["hour"]), int(parts["minute"])
+            return datetime(year, month, day, hour, minute)
         except ValueError:
             raise ValueError("is no such day") from None
 

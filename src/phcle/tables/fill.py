@@ -1,15 +1,24 @@
 """Fill the gaps of a user's own table and leave everything else as it is.
 
-What somebody decided about predicted values, as the explorer's Complete page exports
-it, is read here, too.
+The table is read as for a fit. New values look like the known ones of their column. In
+a table of text, all other bytes stay; a workbook is written by openpyxl. What somebody
+decided about predicted values, as the explorer's Complete page exports it, is read
+here, too.
 """
 
 from __future__ import annotations
 
+import codecs
+import io
 import re
-from collections import defaultdict
+import warnings
+import zipfile
+from array import array
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, datetime
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +31,7 @@ from phcle.embedding.complete import completable, completed_cells
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import (
     ContextError,
+    ContextWarning,
     FileError,
     OptionError,
     PhcleError,
@@ -29,9 +39,13 @@ from phcle.errors import (
     some,
 )
 from phcle.files.atomic import write_whole
-from phcle.tables.cells import UnknownMarkers
-from phcle.tables.reader import Reading, open_table
-from phcle.tables.writable import ColumnSpelling, Value, WritableTable, open_writable
+from phcle.files.csv_text import harmless
+from phcle.files.reading import read_bytes
+from phcle.tables.file_kinds import BOOKS
+from phcle.tables.reader import Reading, Table, open_table
+from phcle.tables.spelling import Value, column_writer
+from phcle.tables.text_tables import MARK
+from phcle.tables.typed_tables import TYPED, book_rows
 
 EXAMPLES = 5
 """Labels without a prediction that an answer names."""
@@ -41,10 +55,21 @@ TITLES = ("kind", "label", "context", "column", "value", "decision")
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d{1,2})?")
 
+MADE_ANEW = re.compile(
+    r"calcChain|sharedStrings|printerSettings|\.rels$|docProps|theme"
+)
+"""Parts of a workbook that Excel, or openpyxl, writes by itself."""
+
 Key = tuple[str, str, str]
 """Label, context and column of a cell."""
 
 Predict = Callable[[Sequence[str]], Iterable[tuple[str, str, Value]]]
+
+Place = tuple[int, int]
+"""Line or row of a cell, and the position of its column in the file."""
+
+New = Mapping[Place, tuple[Value, str]]
+"""New values and their texts."""
 
 
 def complete_table(
@@ -93,8 +118,8 @@ def complete_table(
     """
     decisions = decisions or Decisions()
     reading = reading or Reading()
-    source = open_writable(table, out, reading)
-    context_of = _contexts_of_titles(embedding, source, columns, contexts)
+    header = open_table(table, reading).header
+    context_of = _contexts_of_titles(embedding, table, header, columns, contexts)
 
     def predict(asked: Sequence[str]) -> Iterator[tuple[str, str, Value]]:
         predicted = completed_cells(
@@ -115,18 +140,28 @@ def complete_table(
         if context_of.get(title) == context
     }
     wanted = None if labels is None else set(map(embedding.resolve, labels))
-    how = (wanted, reading.markers, fill_markers, changed)
-    return _Gaps(source, embedding.called.spelled, *how).fill(context_of, out, predict)
+    return fill_table(
+        table,
+        out,
+        list(context_of),
+        embedding.called.spelled,
+        predict,
+        wanted=wanted,
+        fill_markers=fill_markers,
+        changed=changed,
+        reading=reading,
+    )
 
 
 def _contexts_of_titles(
     embedding: LabelEmbedding,
-    source: WritableTable,
+    table: Path,
+    header: Sequence[str],
     columns: Sequence[str] | None,
     contexts: Sequence[str] | None,
 ) -> dict[str, str]:
     """The columns of a table that are predicted, with their contexts."""
-    table, titles = source.path, source.header[1:]
+    titles = header[1:]
     found: dict[str, list[str]] = {}
     for each in completable(embedding, contexts):
         for field_ in each.context.fields:
@@ -195,89 +230,220 @@ def fill_table(
     FilledTable
         How many cells were filled, and what was left.
     """
-    reading = reading or Reading()
-    source = open_writable(table, out, reading)
-    how = (wanted, reading.markers, fill_markers, changed)
-    return _Gaps(source, label_of, *how).fill(titles, out, predict)
-
-
-@dataclass
-class _Gaps:
-    """The gaps of a table, and how its columns write their values."""
-
-    source: WritableTable
-    label_of: Callable[[str], str | None]
-    wanted: Collection[str] | None
-    markers: UnknownMarkers
-    fill_markers: bool
-    changed: Collection[tuple[str, str]]
-    gaps: dict[tuple[str, str], list[Any]] = field(
-        default_factory=lambda: defaultdict(list)
+    source = _open(table, out, reading or Reading())
+    gaps: dict[tuple[str, str], list[Place]] = defaultdict(list)
+    known: set[Place] = set()
+    seen: dict[str, Counter[str]] = {title: Counter() for title in titles}
+    unknown: list[str] = []
+    n_markers = 0
+    at = [(i, x) for i, x in enumerate(source.header) if i and x in seen]
+    is_unknown = source.reading.markers.is_unknown
+    for line, cells in source.texts():
+        label = label_of(cells[0]) if cells[0] else None
+        if cells[0] and label is None:
+            unknown.append(cells[0])
+        for i, title in at:
+            text, place = cells[i], (line, source.places[i])
+            is_known = not is_unknown(text)
+            if is_known:
+                seen[title][text] += 1
+            if label is None:
+                continue
+            if text and not is_known and not fill_markers:
+                n_markers += 1
+            elif wanted is None or label in wanted:
+                if not is_known:
+                    gaps[label, title].append(place)
+                elif (label, title) in changed:
+                    known.add(place)
+                    gaps[label, title].append(place)
+    source.raise_faults()
+    writers = {title: column_writer(texts) for title, texts in seen.items()}
+    new: dict[Place, tuple[Value, str]] = {}
+    for label, title, value in predict(list({label: 0 for label, _ in gaps})):
+        places = gaps.get((label, title), [])
+        if places and (text := writers[title](value)):
+            new |= dict.fromkeys(places, (value, text))
+    with write_whole(out) as temporary:
+        save = _save_book if table.suffix.lower() in BOOKS else _save_text
+        save(source, new, temporary)
+    n_changed = len(known & new.keys())
+    n_filled = len(new) - n_changed
+    return FilledTable(
+        table=str(table),
+        file=str(out),
+        rows=source.n_rows,
+        filled=n_filled,
+        changed=n_changed,
+        left_empty=sum(map(len, gaps.values())) - len(known) - n_filled,
+        markers=n_markers,
+        unknown_rows=len(unknown),
+        unknown_labels=tuple(unknown[:EXAMPLES]),
     )
-    known: set[Any] = field(default_factory=set)
-    spellings: dict[str, ColumnSpelling] = field(default_factory=dict)
-    unknown: list[str] = field(default_factory=list)
-    n_rows: int = 0
-    n_markers: int = 0
 
-    def fill(self, titles: Collection[str], out: Path, predict: Predict) -> FilledTable:
-        """Write the table with predicted values in its gaps."""
-        self.spellings = {title: ColumnSpelling() for title in titles}
-        self._look()
-        new: dict[Any, tuple[Value, str]] = {}
-        for label, title, value in predict(list({label: 0 for label, _ in self.gaps})):
-            places = self.gaps.get((label, title), [])
-            if places and (text := self.spellings[title].text(value)):
-                new |= dict.fromkeys(places, (value, text))
-        with write_whole(out) as temporary:
-            self.source.save(temporary, new)
-        n_changed = len(self.known & new.keys())
-        n_filled = len(new) - n_changed
-        return FilledTable(
-            table=str(self.source.path),
-            file=str(out),
-            rows=self.n_rows,
-            filled=n_filled,
-            changed=n_changed,
-            left_empty=sum(map(len, self.gaps.values())) - len(self.known) - n_filled,
-            markers=self.n_markers,
-            unknown_rows=len(self.unknown),
-            unknown_labels=tuple(self.unknown[:EXAMPLES]),
+
+def _open(path: Path, out: Path, reading: Reading) -> Table:
+    """Open a table that is to be filled."""
+    ending, other = path.suffix.lower(), out.suffix.lower()
+    if ending in TYPED:
+        raise FileError(
+            f"{path}: only tables of text and workbooks can be filled; give a CSV or "
+            "an .xlsx file."
+        )
+    if ending != other and {ending, other} & {*BOOKS, *TYPED}:
+        raise FileError(
+            f"{out}: a filled table has the format of {path}; let its name end in "
+            f"{ending or '.csv'}."
+        )
+    if ending not in BOOKS:
+        return open_table(path, reading)
+    rows = book_rows(path, None, [], keep_formulas=True)
+    return Table(path, reading, rows, counted="row")
+
+
+def _save_text(table: Table, new: New, out: Path) -> None:
+    """Write a table of text with new cells; all other bytes stay."""
+    path = Path(table.path)
+    assert table.form is not None
+    encoding, delimiter = table.form.encoding.name, table.form.delimiter
+    data = read_bytes(path)
+    text = data.decode(encoding)
+    between = re.escape(delimiter)
+    cell = re.compile(rf'(?:"(?:[^"]+|"")*+"|[^{between}\r\n]*)')
+    ends = re.finditer(r"\r\n|\r|\n", text)
+    starts = [int(text.startswith(MARK)), *(end.end() for end in ends)]
+    fresh, cuts = [], [0]
+    for (line, column), (value, spelled) in sorted(new.items()):
+        at = starts[line - 1]
+        for _ in range(column):
+            at = cell.match(text, at).end() + 1  # type: ignore[union-attr]
+        old = cell.match(text, at)[0]  # type: ignore[index]
+        spelled = str(harmless(spelled)) if isinstance(value, str) else spelled
+        fresh.append(_quoted(spelled, old, delimiter))
+        cuts += [at, at + len(old)]
+    cuts.append(len(text))
+    try:
+        encoded = [x.encode(encoding) for x in fresh]
+        cuts_in_bytes = _places_in_bytes(data, text, encoding, cuts)
+        whole = b"".join(_woven(data, cuts_in_bytes, encoded))
+        if whole.decode(encoding) != "".join(_woven(text, cuts, fresh)):
+            # In some old encodings a letter depends on what stands before it.
+            odd = "".join(fresh)
+            raise UnicodeEncodeError(encoding, odd, 0, len(odd), "misread")
+    except UnicodeEncodeError as error:
+        raise FileError(
+            f"{path}: is {encoding}, which cannot hold "
+            f"{error.object[error.start : error.end]!r}; save the table as UTF-8."
+        ) from error
+    out.write_bytes(whole)
+
+
+def _places_in_bytes(
+    data: bytes, text: str, encoding: str, cuts: Sequence[int]
+) -> list[int]:
+    """Where the bytes of these characters begin.
+
+    A character may have several codes, as in cp932, so encoding a piece again may
+    give other bytes. Then characters are counted byte by byte.
+    """
+    try:
+        pieces = [text[a:b].encode(encoding) for a, b in pairwise(cuts)]
+        if b"".join(pieces) == data:
+            return list(accumulate(map(len, pieces), initial=0))
+    except UnicodeEncodeError:  # a character that is read but never written
+        pass
+    decoder = codecs.getincrementaldecoder(encoding)()
+    places = array("q", [0])
+    for end in range(1, len(data) + 1):
+        places.extend([end] * len(decoder.decode(data[end - 1 : end])))
+    return [places[cut] for cut in cuts]
+
+
+def _woven(whole: Any, cuts: Sequence[int], fresh: Sequence[Any]) -> Iterator[Any]:
+    """The parts of a table before, between and behind cells, with new cells."""
+    yield whole[: cuts[1]]
+    for i, text in enumerate(fresh):
+        yield text
+        yield whole[cuts[2 * i + 2] : cuts[2 * i + 3]]
+
+
+def _quoted(text: str, old: str, delimiter: str) -> str:
+    """A text as a raw cell, quoted if it must be or the old one was."""
+    needs = any(x in text for x in (delimiter, '"', "\r", "\n"))
+    if needs or old.startswith('"'):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _save_book(table: Table, new: New, out: Path) -> None:
+    """Write a workbook with new cells."""
+    import openpyxl
+
+    path = Path(table.path)
+    is_macro = path.suffix.lower() == ".xlsm"
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        book = openpyxl.load_workbook(path, keep_vba=is_macro, rich_text=True)
+    lost = {str(x.message) for x in said if "removed" in str(x.message)}
+    sheet = next(x for x in book.worksheets if x.sheet_state == "visible")
+    types = _types_of_columns(table, sheet)
+    for (row, at), (value, text) in new.items():
+        kind, form = types[at]
+        cell = sheet.cell(row, at + 1)
+        cell.value = _typed(kind, value, text)
+        if isinstance(cell.value, str):
+            cell.data_type = "s"  # never a formula
+        elif cell.number_format == "General":
+            cell.number_format = form
+    whole = io.BytesIO()  # openpyxl leaves a half-written file open on a full disk
+    book.save(whole)
+    out.write_bytes(whole.getvalue())
+    if lost := lost | _kinds_of_parts(path) - _kinds_of_parts(out):
+        warnings.warn(
+            f"{path}: openpyxl does not keep all of this workbook; the filled one "
+            f"lacks {some(sorted(lost))}.",
+            ContextWarning,
+            stacklevel=4,
         )
 
-    def _look(self) -> None:
-        """Read all rows."""
-        header, spellings = self.source.header, self.spellings
-        at = {i: title for i, title in enumerate(header) if i and title in spellings}
-        for number, texts, places in self.source.body:
-            if not any(texts):
-                continue
-            if len(texts) < len(header) or any(texts[len(header) :]):
-                raise FileError(
-                    f"{self.source.where(number)}: has {len(texts)} cells, but the "
-                    f"header has {len(header)}; quote a cell that holds the separator."
-                )
-            self.n_rows += 1
-            label = self.label_of(texts[0]) if texts[0] else None
-            if texts[0] and label is None:
-                self.unknown.append(texts[0])
-            for i, title in at.items():
-                self._see(texts[i], places[i], label, title)
 
-    def _see(self, text: str, place: Any, label: str | None, title: str) -> None:
-        """Take note of a cell."""
-        is_known = not self.markers.is_unknown(text)
-        if is_known:
-            self.spellings[title].see(text)
-        if label is None or place is None:
-            return
-        if text and not is_known and not self.fill_markers:
-            self.n_markers += 1
-        elif self.wanted is None or label in self.wanted:
-            if is_known and (label, title) in self.changed:
-                self.known.add(place)
-            if not is_known or place in self.known:
-                self.gaps[label, title].append(place)
+def _types_of_columns(table: Table, sheet: Any) -> dict[int, tuple[type | None, str]]:
+    """By column: the type of most known cells, and the format of the first of them."""
+    known: dict[int, dict[int, type]] = {at: {} for at in table.places}
+    for row, cells in table.rows():
+        for at, cell in zip(table.places, cells, strict=True):
+            if cell != "":
+                known[at][row] = type(cell)
+    found: dict[int, tuple[type | None, str]] = dict.fromkeys(known, (None, "General"))
+    for at, kinds in known.items():
+        if kinds:
+            kind = Counter(kinds.values()).most_common(1)[0][0]
+            row = next(row for row, own in kinds.items() if own is kind)
+            found[at] = kind, sheet.cell(row, at + 1).number_format
+    return found
+
+
+def _kinds_of_parts(path: Path) -> set[str]:
+    """Kinds of parts of a workbook that a program must keep."""
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+    kinds = {re.sub(r"\d+", "", name.rpartition("/")[2]) for name in names}
+    return {kind for kind in kinds if kind and not MADE_ANEW.search(kind)}
+
+
+def _typed(kind: type | None, value: Value, text: str) -> Any:
+    """A value of the type that the column has; otherwise its text."""
+    try:
+        if isinstance(value, bool) and kind in (bool, None):
+            return value
+        if kind in (date, datetime):
+            return datetime.fromisoformat(text)
+        if not isinstance(value, str) and kind in (int, float, None):
+            number = float(text)
+            return int(number) if number.is_integer() else number
+    except ValueError:  # in words, such as yes
+        pass
+    return text
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,14 @@ them. Rows come one by one. Nothing is guessed silently: a `Table` collects rema
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
 
-from phcle.contexts.labels import normal
 from phcle.errors import (
     ContextError,
     FileError,
@@ -25,13 +22,7 @@ from phcle.errors import (
     check_choice,
     some,
 )
-from phcle.files.reading import (
-    check_parquet,
-    naming,
-    parse_json,
-)
-from phcle.files.text import read_text
-from phcle.tables.cells import READ_AS, UnknownMarkers, cell_text, typed
+from phcle.tables.cells import READ_AS, UnknownMarkers, cell_text
 from phcle.tables.columns import ColumnSummary
 from phcle.tables.file_kinds import BOOKS, SHEET
 from phcle.tables.kinds import (
@@ -42,27 +33,19 @@ from phcle.tables.kinds import (
 )
 from phcle.tables.text_tables import (
     SAMPLE,
-    TextEncoding,
     TextFormat,
     check_delimiter,
     check_encoding,
     find_text_format,
-    text_lines,
     text_rows,
 )
-from phcle.tables.workbooks import sheet_rows
-
-Rows = Iterator[tuple[int, list[Any]]]
-RowSource = Callable[[], Rows]
+from phcle.tables.typed_tables import TYPED, Rows, RowSource, book_rows
 
 MOST_FAULTS = 20
 """Faults of one file that a message lists. More do not help, and are only counted."""
 
 REPEATS = ("mean", "first", "refuse")
 """What becomes of several rows of one label."""
-
-BATCH = 16_384
-"""Rows of a Parquet file that are decompressed at a time."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +135,8 @@ class Table:
         What places in the file are counted by: "line", "row" or "record".
     header : list of str
         Titles of the columns. Columns without a title are left out, except the first.
+    places : list of int
+        Positions of these columns in the file.
     remarks : list of str
         What was done, each as a short sentence without a full stop.
     columns : tuple of ColumnSummary
@@ -172,6 +157,7 @@ class Table:
     counted: str = "line"
     remarks: list[str] = field(default_factory=list)
     header: list[str] = field(init=False)
+    places: list[int] = field(init=False)
     columns: tuple[ColumnSummary, ...] = ()
     odd_cells: list[str] = field(default_factory=list)
     n_rows: int = 0
@@ -185,9 +171,9 @@ class Table:
             raise FileError(f"{self.path}: is empty; a header and rows were expected.")
         titles = [cell_text(title) for title in titles]
         self._titles = titles
-        self._named = [i for i, title in enumerate(titles) if title or i == 0]
+        self.places = [i for i, title in enumerate(titles) if title or i == 0]
         self._top = line
-        self.header = [titles[i] for i in self._named]
+        self.header = [titles[i] for i in self.places]
         repeated = sorted(x for x, n in Counter(self.header).items() if n > 1)
         if repeated:
             self.fault(line, f"two columns are called {some(repeated)}; rename one.")
@@ -309,7 +295,7 @@ class Table:
         width, first = len(self._titles), self._titles[0]
         rows = self.source()
         next(rows, None)
-        unnamed = sorted(set(range(width)) - set(self._named))
+        unnamed = sorted(set(range(width)) - set(self.places))
         filled: dict[int, int] = {}
         try:
             for line, cells in rows:
@@ -330,7 +316,7 @@ class Table:
                 for i in unnamed:
                     if cells[i] != "":
                         filled.setdefault(i, line)
-                yield line, [cells[i] for i in self._named] if unnamed else cells
+                yield line, [cells[i] for i in self.places] if unnamed else cells
         except FileFaults:
             raise
         except FileError as error:  # nothing after this place can be read
@@ -416,7 +402,7 @@ def open_table(
         )
     remarks: list[str] = []
     if ending in BOOKS:
-        rows = sheet_rows(path, sheet, remarks)
+        rows = book_rows(path, sheet, remarks)
         table = Table(path, reading, rows, None, given, "row", remarks)
         return table.with_titles()
     if ending in TYPED:
@@ -456,127 +442,3 @@ def errors_name(source: object) -> Iterator[None]:
         if not isinstance(source, (str, Path)) or str(source) in str(error):
             raise
         raise ContextError(f"{source}: {error}") from error
-
-
-# JSON
-
-FORMS = (
-    'a list of records, such as [{"label": "cat", "kg": 4}], or records by label, such '
-    'as {"cat": {"kg": 4}}'
-)
-
-
-def _json_rows(path: Path) -> Rows:
-    """Rows of a list of records, or of an object with a record for each label."""
-    content = parse_json(read_text(path), str(path))
-    if isinstance(content, dict):
-        records = _by_label(content)
-    elif isinstance(content, list):
-        records = list(enumerate(content, 1))
-    else:
-        raise FileError(f"{path}: must hold {FORMS}.")
-    for number, record in records:
-        _check_record(path, number, record, "record")
-    titles = dict.fromkeys(title for _, own in records for title in own)
-    return _record_rows(path, records, list(titles))
-
-
-def _jsonl_rows(path: Path) -> Rows:
-    """Rows of a file with one record per line, which is read twice."""
-    titles: dict[str, None] = {}
-    for _, record in _lines_of_records(path):
-        titles.update(dict.fromkeys(record))
-    return _record_rows(path, _lines_of_records(path), list(titles))
-
-
-def _lines_of_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    for line, text in enumerate(text_lines(path, TextEncoding("utf-8")), 1):
-        if text.strip():
-            record = parse_json(text, f"{path}, line {line}")
-            _check_record(path, line, record, "line")
-            yield line, record
-
-
-def _by_label(content: Mapping[str, Any]) -> list[tuple[int, Any]]:
-    """Records with the label as their first cell."""
-    records: list[tuple[int, Any]] = []
-    for number, (label, value) in enumerate(content.items(), 1):
-        if isinstance(value, dict):
-            records.append((number, {"label": label, **value}))
-        elif isinstance(value, list):  # tags of the label
-            many = [{"label": label, "value": x} for x in value or [None]]
-            records += [(number, record) for record in many]
-        else:
-            records.append((number, {"label": label, "value": value}))
-    return records
-
-
-def _check_record(path: Path, number: int, record: Any, counted: str) -> None:
-    if not isinstance(record, dict):
-        raise FileError(
-            f"{path}, {counted} {number}: must be a record. Got "
-            f"{json.dumps(record)[:40]} instead; a file holds {FORMS}."
-        )
-
-
-def _record_rows(
-    path: Path, records: Iterable[tuple[int, Mapping[str, Any]]], titles: list[str]
-) -> Rows:
-    if titles:
-        yield 0, [normal(title).strip() for title in titles]
-    for number, record in records:
-        cells = []
-        for title in titles:
-            value = record.get(title)
-            if isinstance(value, (list, dict)):
-                raise FileError(
-                    f"{path}, record {number}: {title!r} holds "
-                    f"{json.dumps(value)[:40]}; give one text or number per cell."
-                )
-            cells.append(typed(value))
-        if any(cell != "" for cell in cells):
-            yield number, cells
-
-
-# Parquet
-
-
-def _parquet_rows(path: Path) -> Rows:
-    """Rows of a Parquet file, batch by batch; row 0 is the header."""
-    check_parquet(path)
-    import pyarrow.parquet as pq
-
-    damaged = "is not a Parquet file, or it is damaged"
-    with naming(path, damaged, Exception), pq.ParquetFile(path) as file:
-        names = [normal(name).strip() for name in file.schema_arrow.names]
-        if not any(names):
-            return
-        yield 0, list(names)
-        n_before = 0
-        for batch in file.iter_batches(BATCH):
-            columns = (column.to_pylist() for column in batch.columns)
-            cells = [_simple(path, *own) for own in zip(names, columns, strict=True)]
-            for number, row in enumerate(zip(*cells, strict=True), n_before + 1):
-                if any(cell != "" for cell in row):
-                    yield number, list(row)
-            n_before += batch.num_rows
-
-
-def _simple(path: Path, title: str, values: Sequence[Any]) -> list[Any]:
-    """The cells of a column; lists and the like are refused."""
-    odd = [x for x in values if isinstance(x, (list, dict, bytes))]
-    if odd:
-        raise FileError(
-            f"{path}: column {title!r} holds {type(odd[0]).__name__} values, such as "
-            f"{str(odd[0])[:40]}; give one text or number per cell."
-        )
-    return list(map(typed, values))
-
-
-TYPED: dict[str, tuple[Callable[[Path], Rows], str]] = {
-    ".parquet": (_parquet_rows, "row"),
-    ".json": (_json_rows, "record"),
-    ".jsonl": (_jsonl_rows, "line"),
-    ".ndjson": (_jsonl_rows, "line"),
-}
-"""Files whose cells have a type: their readers, and what places are counted by."""

@@ -384,8 +384,8 @@ def test_a_table_with_broken_rows_is_refused_by_line(tmp_path):
     path = tmp_path / "t.csv"
     for text, message in (
         ("a,b\nx,1,2\n", "line 2: has 3 cells, but the header has 2"),
-        ('a,b\nx,"1\n', "line 2: a quotation mark has no second one"),
-        ('a,b\nx,"1"2\n', "line 2: a quoted cell must end before a separator"),
+        ('a,b\nx,"1\n', "line 2: .*is a quotation mark missing"),
+        ('a,b\nx,"1"2\n', "line 2: .*or one too many"),
         ("", "is empty"),
     ):
         path.write_text(text)
