@@ -8,10 +8,10 @@ table again with its gaps filled, and `write_cells` writes completed cells.
 
 From the bottom up: `cells`, `numbers` and `dates` read one cell, `columns` one column.
 `text_tables`, `typed_tables` and `reader` open a file of any format as a `Table` of
-rows, `frames` a data frame; `spelling` writes values as a column does. `kinds` tells what a table is and which of its columns are which,
-`rows` makes the rows of a table what a context needs. `files` reads several files and
-collects all faults, `check` guesses what files are and looks at them before a fit,
-`matching` joins labels.
+rows, `frames` a data frame; `spelling` writes values as a column does. `kinds` tells
+what a table is and which of its columns are which, `rows` makes the rows of a table
+what a context needs. `files` reads several files and collects all faults, `check`
+guesses what files are and looks at them before a fit, `matching` joins labels.
 
 Names load when they are first used.
 """
