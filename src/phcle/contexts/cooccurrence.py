@@ -7,22 +7,31 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from phcle.arrays import Floats, Ints
-from phcle.contexts.labels import as_label, as_names, index_of, positions_of
+from phcle.contexts.labels import (
+    as_label,
+    as_names,
+    index_of,
+    positions_of,
+    some_names,
+)
 from phcle.contexts.matrices import LARGEST
 from phcle.errors import ContextError, ContextWarning, FileError, OptionError
 from phcle.files.container import TensorStore
 from phcle.tables.frames import as_row, rows_of
 
 Counts = tuple[tuple[str, ...], sp.csr_array]
+
+Link = tuple[str, str, str, float]
+"""Head, relation, tail and weight."""
 
 
 FORMS = "(label, label) or (label, label, weight), or triples (head, relation, tail)"
@@ -39,20 +48,35 @@ class LabelLinks:
         Labels at the ends.
     relations : tuple of str
         Names of the relations; the edges of a plain graph have one without a name.
-    source, target : array of int of shape (links,)
-        Positions of the ends in `names`: head and tail of a triple.
-    relation : array of int of shape (links,)
-        Positions in `relations`.
+    ends : array of int of shape (3, links)
+        Positions of head and tail in `names`, and of the relation in `relations`.
     weight : array of shape (links,)
         Weights, zero or more.
     """
 
     names: tuple[str, ...]
     relations: tuple[str, ...]
-    source: Ints
-    target: Ints
-    relation: Ints
+    ends: Ints
     weight: Floats
+
+    @classmethod
+    def of(cls, links: Sequence[Link]) -> LabelLinks:
+        """Number the labels and relations of links, in order of first appearance.
+
+        Parameters
+        ----------
+        links : sequence of tuples
+            Head, relation, tail and weight of each.
+
+        Returns
+        -------
+        LabelLinks
+            The links.
+        """
+        names, at = _numbered(end for link in links for end in (link[0], link[2]))
+        relations, kind = _numbered(link[1] for link in links)
+        weight = np.array([link[3] for link in links], dtype=np.float64)
+        return cls(names, relations, np.vstack([at.reshape(-1, 2).T, kind]), weight)
 
     @classmethod
     def between(
@@ -79,28 +103,58 @@ class LabelLinks:
             return None
         found = sp.coo_array(counts)
         source, column = (axis.astype(np.int64) for axis in found.coords)
-        zeros = np.zeros(len(source), dtype=np.int64)
-        weight = found.data.astype(np.float64)
-        return cls(as_names(labels), ("",), source, at[column], zeros, weight)
+        ends = np.stack([source, at[column], np.zeros_like(source)])
+        return cls(as_names(labels), ("",), ends, found.data.astype(np.float64))
 
-    def renamed(self, spellings: Mapping[str, str]) -> LabelLinks:
-        """Spell labels in another way; those that become one share their links.
+    def counts(self, *, directed: bool) -> sp.csr_array:
+        """Sum the weights of links between every two labels.
 
         Parameters
         ----------
-        spellings : mapping from str to str
-            New spellings by old ones.
+        directed : bool
+            Count a link only from its source to its target.
+
+        Returns
+        -------
+        csr_array of shape (labels, labels)
+            The sums.
+        """
+        source, target, _ = self.ends
+        shape = len(self.names), len(self.names)
+        counts = sp.csr_array((self.weight, (source, target)), shape=shape)
+        if not directed:
+            loops = sp.diags_array(counts.diagonal())
+            counts = sp.csr_array(counts + counts.T - loops)
+        counts.eliminate_zeros()
+        return counts
+
+    def joined(
+        self, later: LabelLinks | None, spellings: Mapping[str, str] | None = None
+    ) -> LabelLinks:
+        """Add links of labels that came later, and spell labels in another way.
+
+        Parameters
+        ----------
+        later : LabelLinks or None
+            More links.
+        spellings : mapping from str to str, optional
+            New spellings by old ones. Labels that become one share their links.
 
         Returns
         -------
         LabelLinks
-            The same links.
+            All links.
         """
-        spelled = [spellings.get(name, name) for name in self.names]
-        names = tuple(dict.fromkeys(spelled))
-        at = positions_of(spelled, index_of(names))
-        source, target = at[self.source], at[self.target]
-        return replace(self, names=names, source=source, target=target)
+        parts, spelled = [self, later] if later else [self], spellings or {}
+        names, at = _numbered(spelled.get(x, x) for part in parts for x in part.names)
+        relations, kind = _numbered(x for part in parts for x in part.relations)
+        n, m = len(self.names), len(self.relations)
+        ends = [
+            np.vstack([at[part.ends[:2] + i * n], kind[part.ends[2:] + i * m]])
+            for i, part in enumerate(parts)
+        ]
+        weight = np.concatenate([part.weight for part in parts])
+        return LabelLinks(names, relations, np.hstack(ends), weight)
 
     def pack(self, store: TensorStore) -> None:
         """Store names and arrays.
@@ -112,7 +166,7 @@ class LabelLinks:
         """
         store.put_names("links/names", self.names)
         store.put_names("links/relations", self.relations)
-        store["links/ends"] = np.stack([self.source, self.target, self.relation])
+        store["links/ends"] = self.ends
         store["links/weight"] = self.weight
 
     @classmethod
@@ -143,48 +197,13 @@ class LabelLinks:
             and ((weight >= 0) & (weight <= LARGEST)).all()
         ):
             raise FileError("links are not links between the labels that they name")
-        source, target, relation = ends
-        return cls(names, relations, source, target, relation, weight)
+        return cls(names, relations, ends, weight)
 
 
-def joined(first: LabelLinks | None, later: LabelLinks | None) -> LabelLinks | None:
-    """Add the links of labels that came later.
-
-    Parameters
-    ----------
-    first, later : LabelLinks or None
-        Links; None for a graph whose edges are of one kind.
-
-    Returns
-    -------
-    LabelLinks or None
-        All links; None if the first ones are of one kind.
-    """
-    if first is None or later is None:
-        return first
-    names = tuple(dict.fromkeys((*first.names, *later.names)))
-    relations = tuple(dict.fromkeys((*first.relations, *later.relations)))
-    at = positions_of(later.names, index_of(names))
-    kinds = positions_of(later.relations, index_of(relations))
-    return LabelLinks(
-        names,
-        relations,
-        np.concatenate([first.source, at[later.source]]),
-        np.concatenate([first.target, at[later.target]]),
-        np.concatenate([first.relation, kinds[later.relation]]),
-        np.concatenate([first.weight, later.weight]),
-    )
-
-
-def count_edges(
-    edges: Iterable[Sequence[Any]],
-    *,
-    name: str,
-    directed: bool,
-    self_loops: bool,
-    are_triples: bool | None = None,
-) -> tuple[tuple[str, ...], sp.csr_array, LabelLinks | None]:
-    """Sum the weights of edges into a square matrix.
+def read_edges(
+    edges: Any, name: str, *, self_loops: bool, are_triples: bool | None = None
+) -> LabelLinks:
+    """Read the edges of a graph.
 
     Parameters
     ----------
@@ -193,8 +212,6 @@ def count_edges(
         tail)`.
     name : str
         Name of the context, for messages.
-    directed : bool
-        Count an edge only from its first label to its second.
     self_loops : bool
         Keep edges from a label to itself.
     are_triples : bool, optional
@@ -202,12 +219,8 @@ def count_edges(
 
     Returns
     -------
-    labels : tuple of str
-        The labels in order of first appearance.
-    counts : csr_array of shape (labels, labels)
-        The sums of weights.
-    links : LabelLinks or None
-        The links of each relation, if there are relations.
+    LabelLinks
+        The edges; one that is no triple has a relation without a name.
     """
     where, sizes = f"context {name!r}", (3,) if are_triples else (2, 3)
     table = [
@@ -216,67 +229,75 @@ def count_edges(
     ]
     if are_triples is None:
         last = [edge[2] for edge in table if len(edge) == 3]
-        are_triples = 2 * sum(map(_is_text, last)) > len(last)
-    weights: defaultdict[tuple[str, str], float] = defaultdict(float)
-    links: list[tuple[str, str, str, float]] = []
-    n_loops = 0
+        texts = [x for x in last if isinstance(x, str) and _number(x) is None]
+        are_triples = 2 * len(texts) > len(last)
+    links = []
     for number, edge in enumerate(table, 1):
         here, relation = f"{where}, edge {number}", ""
         if are_triples and len(edge) == 3:
             relation = as_label(edge[1], here, "relation")
             edge = (edge[0], edge[2])
         one, other = as_label(edge[0], here), as_label(edge[1], here)
-        if one == other and not self_loops:
-            n_loops += 1
-            continue
-        weight = _weight(edge[2] if len(edge) > 2 else 1.0, here)
-        weights[one, other] += weight
-        if not directed and one != other:
-            weights[other, one] += weight
-        links.append((one, other, relation, weight))
-    if n_loops:
+        if one != other or self_loops:
+            weight = _weight(edge[2] if len(edge) > 2 else 1.0, here)
+            links.append((one, relation, other, weight))
+    if len(links) < len(table):
         warnings.warn(
-            f"{where}: {n_loops} of {len(table)} edges link a label to "
+            f"{where}: {len(table) - len(links)} of {len(table)} edges link a label to "
             "itself and are left out.",
             ContextWarning,
             stacklevel=3,
         )
-    labels = tuple(dict.fromkeys(end for pair in weights for end in pair))
-    index = index_of(labels)
-    return labels, _matrix(weights, index, index), _links(links, labels)
+    return LabelLinks.of(links)
 
 
-def _is_text(cell: Any) -> bool:
-    """Whether a cell is a label and cannot be meant as a weight."""
-    try:
-        float(cell)
-    except ValueError:
-        return True
-    except (TypeError, OverflowError):
-        pass
-    return False
+def _numbered(names: Iterable[str]) -> tuple[tuple[str, ...], Ints]:
+    """Different names in order of first appearance, and the number of each name."""
+    listed = list(names)
+    index = index_of(dict.fromkeys(listed))
+    return tuple(index), positions_of(listed, index)
 
 
-def _links(
-    links: Sequence[tuple[str, str, str, float]], labels: tuple[str, ...]
-) -> LabelLinks | None:
-    """Links by position; None if no edge has a relation."""
-    relations = tuple(dict.fromkeys(relation for _, _, relation, _ in links))
-    if not any(relations):
-        return None
-    sources, targets, kinds, weights = zip(*links, strict=True)
-    at, kind_at = index_of(labels), index_of(relations)
-    return LabelLinks(
-        labels,
-        relations,
-        positions_of(sources, at),
-        positions_of(targets, at),
-        positions_of(kinds, kind_at),
-        np.array(weights, dtype=np.float64),
-    )
+def read_pairs(
+    rows: Iterable[Any], where: str, unit: str, ends: tuple[str, str]
+) -> dict[tuple[str, str], int]:
+    """Read pairs of names; a warning says how many repeat another.
+
+    Parameters
+    ----------
+    rows : iterable of pairs
+        The rows.
+    where : str
+        What the table is, for messages.
+    unit : str
+        What messages call a row.
+    ends : tuple of str
+        What messages call the two names.
+
+    Returns
+    -------
+    dict
+        The number of the first row of each pair.
+    """
+    pairs: dict[tuple[str, str], int] = {}
+    number = 0
+    for number, row in enumerate(rows, 1):
+        here = f"{where}, {unit} {number}"
+        first, second = as_row(row, (2,), f"a ({', '.join(ends)}) pair", here)
+        one = as_label(first, here, ends[0])
+        other = as_label(second, here, f"{ends[1]} of {one!r}")
+        pairs.setdefault((one, other), number)
+    if len(pairs) < number:
+        warnings.warn(
+            f"{where}: {number - len(pairs)} of {number} {unit}s repeat another and "
+            "were counted once.",
+            ContextWarning,
+            stacklevel=4,
+        )
+    return pairs
 
 
-def count_annotations(rows: Iterable[Sequence[Any]], *, name: str) -> Counts:
+def count_annotations(rows: Any, name: str) -> Counts:
     """Count for every two labels the items that have both.
 
     Parameters
@@ -293,36 +314,20 @@ def count_annotations(rows: Iterable[Sequence[Any]], *, name: str) -> Counts:
     counts : csr_array of shape (labels, labels)
         Symmetric counts without a diagonal.
     """
-    pairs: dict[tuple[str, str], float] = {}
-    number = 0
-    table = rows_of(rows, "annotations", f"context {name!r}")
-    for number, row in enumerate(table, 1):
-        where = f"context {name!r}, row {number}"
-        item, label = as_row(row, (2,), "(item, label)", where)
-        pairs[as_label(item, where, "item"), as_label(label, where)] = 1.0
-    if len(pairs) < number:
-        warnings.warn(
-            f"context {name!r}: {number - len(pairs)} of {number} rows repeat another "
-            "and were counted once.",
-            ContextWarning,
-            stacklevel=3,
-        )
-    items = index_of(dict.fromkeys(item for item, _ in pairs))
-    labels = index_of(dict.fromkeys(label for _, label in pairs))
-    incidence = _matrix(pairs, items, labels)
-    together = sp.csr_array(incidence.T @ incidence)
+    where = f"context {name!r}"
+    table = rows_of(rows, "annotations", where)
+    pairs = read_pairs(table, where, "row", ("item", "label"))
+    _, item_at = _numbered(item for item, _ in pairs)
+    labels, label_at = _numbered(label for _, label in pairs)
+    has_both = sp.csr_array((np.ones(len(pairs)), (item_at, label_at)))
+    together = sp.csr_array(has_both.T @ has_both)
     together.setdiag(0.0)
     together.eliminate_zeros()
-    return tuple(labels), together
+    return labels, together
 
 
 def count_text(
-    documents: Iterable[str],
-    labels: Sequence[str],
-    *,
-    name: str,
-    window: int,
-    min_count: int,
+    documents: Any, labels: Sequence[str], name: str, window: int, min_count: int
 ) -> Counts:
     """Count the words near each mention of a label; a label may be several words long.
 
@@ -366,12 +371,15 @@ def count_text(
         for label, start, stop in _mentions(words, phrases, longest):
             around = words[max(0, start - window) : start] + words[stop : stop + window]
             near.update((label, word) for word in around)
-    often = Counter[str]()
-    for (_, word), count in near.items():
-        often[word] += count
-    kept = sorted(word for word, count in often.items() if count >= min_count)
-    near = Counter({pair: n for pair, n in near.items() if often[pair[1]] >= min_count})
-    return tuple(kept), _matrix(near, index_of(labels), index_of(kept))
+    places = positions_of([label for label, _ in near], index_of(labels))
+    words = sorted({word for _, word in near})
+    word_at = positions_of([word for _, word in near], index_of(words))
+    counts = sp.csr_array(
+        (np.array(list(near.values()), np.float64), (places, word_at)),
+        shape=(len(labels), len(words)),
+    )
+    often = np.flatnonzero(counts.sum(axis=0) >= min_count)
+    return some_names(words, often), sp.csr_array(counts[:, often])
 
 
 def _words(text: str) -> list[str]:
@@ -413,31 +421,20 @@ def _mentions(
         start += 1
 
 
-def _weight(value: Any, where: str) -> float:
+def _number(value: Any) -> float | None:
+    """A number; None for anything else."""
     try:
         # Python reads 1_000 as a number, other programs do not.
-        weight = float("nan" if "_" in str(value) else value)
+        return None if "_" in str(value) else float(value)
     except (TypeError, ValueError, OverflowError):
-        weight = float("nan")
-    if not (np.isfinite(weight) and weight >= 0):
+        return None
+
+
+def _weight(value: Any, where: str) -> float:
+    weight = _number(value)
+    if weight is None or not 0 <= weight < float("inf"):
         raise ContextError(
             f"{where}: a weight must be a finite number, zero or more. "
             f"Got {value!r} instead."
         )
     return weight
-
-
-def _matrix(
-    entries: Mapping[tuple[str, str], float],
-    rows: Mapping[str, int],
-    columns: Mapping[str, int],
-) -> sp.csr_array:
-    """A sparse matrix from counted (row name, column name) pairs."""
-    data = np.fromiter(entries.values(), dtype=np.float64, count=len(entries))
-    coords = (
-        np.fromiter((rows[one] for one, _ in entries), np.int64, len(entries)),
-        np.fromiter((columns[other] for _, other in entries), np.int64, len(entries)),
-    )
-    matrix = sp.csr_array((data, coords), shape=(len(rows), len(columns)))
-    matrix.eliminate_zeros()
-    return matrix

@@ -190,7 +190,7 @@ class RelationalContext(Context):
             tree = self.recipe.hierarchy.renamed(spellings, name=self.name)
             recipe = replace(self.recipe, hierarchy=tree)
             return _from_hierarchy_counts(recipe, kept, self.name, self.role)
-        triples = None if self.triples is None else self.triples.renamed(spellings)
+        triples = self.triples and self.triples.joined(None, spellings)
         is_square = self.columns == self.labels
         sums = merging_matrix(labels)
         counts = sp.csr_array(sums @ self.counts)
@@ -423,7 +423,7 @@ class RelationalContext(Context):
         return {
             "counts": sp.csr_array(sp.vstack([self.counts, later.counts])),
             "recipe": later.recipe or self.recipe,  # the later one has more edges
-            "triples": cooccurrence.joined(self.triples, later.triples),
+            "triples": self.triples and self.triples.joined(later.triples),
         }
 
     def pack(self, store: TensorStore) -> dict[str, Any]:
@@ -612,10 +612,10 @@ class RelationalContext(Context):
                [1., 0., 3.],
                [0., 3., 0.]])
         """
-        labels, counts, triples = cooccurrence.count_edges(
-            edges, name=name, directed=directed, self_loops=self_loops
-        )
-        return cls(name, labels, labels, counts, role=role, triples=triples)
+        links = cooccurrence.read_edges(edges, name, self_loops=self_loops)
+        counts = links.counts(directed=directed)
+        triples = links if any(links.relations) else None
+        return cls(name, links.names, links.names, counts, role=role, triples=triples)
 
     @classmethod
     def from_triples(
@@ -645,10 +645,11 @@ class RelationalContext(Context):
         >>> RelationalContext.from_triples(rhine).links.relations
         ('flows through', 'in')
         """
-        labels, counts, links = cooccurrence.count_edges(
-            triples, name=name, directed=False, self_loops=False, are_triples=True
+        links = cooccurrence.read_edges(
+            triples, name, self_loops=False, are_triples=True
         )
-        return cls(name, labels, labels, counts, role="auto", triples=links)
+        counts = links.counts(directed=False)
+        return cls(name, links.names, links.names, counts, role="auto", triples=links)
 
     @classmethod
     def from_annotations(
@@ -682,7 +683,7 @@ class RelationalContext(Context):
         array([[0., 1.],
                [1., 0.]])
         """
-        labels, counts = cooccurrence.count_annotations(rows, name=name)
+        labels, counts = cooccurrence.count_annotations(rows, name)
         return cls(name, labels, labels, counts)
 
     @classmethod
@@ -781,7 +782,7 @@ class RelationalContext(Context):
         """
         wanted = as_labels(labels, f"context {name!r}")
         words, counts = cooccurrence.count_text(
-            documents, wanted, name=name, window=window, min_count=min_count
+            documents, wanted, name, window, min_count
         )
         return cls(name, wanted, words, counts)
 

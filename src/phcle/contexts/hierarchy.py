@@ -19,13 +19,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from phcle.arrays import Flags, Floats, Ints
-from phcle.contexts.labels import (
-    as_label,
-    index_of,
-    is_missing,
-    positions_of,
-    some_names,
-)
+from phcle.contexts.cooccurrence import read_pairs
+from phcle.contexts.labels import index_of, positions_of, some_names
 from phcle.contexts.matrices import take_columns
 from phcle.errors import (
     ContextError,
@@ -36,7 +31,7 @@ from phcle.errors import (
     some,
 )
 from phcle.files.container import TensorStore
-from phcle.tables.frames import as_row, rows_of
+from phcle.tables.frames import rows_of
 
 LENGTHS = 1e-100, 1e100
 """Lengths that edges may have; their products are numbers, too."""
@@ -90,30 +85,14 @@ class Hierarchy:
         >>> Hierarchy.from_edges([("cat", "pet"), ("pet", "animal")]).nodes
         ('cat', 'pet', 'animal')
         """
-        pairs: dict[tuple[str, str], None] = {}
-        n_rows = 0
-        for n_rows, row in enumerate(_pairs_of(edges, name), 1):
-            where = f"hierarchy {name!r}, edge {n_rows}"
-            pair = as_row(row, (2,), "a (child, parent) pair", where)
-            child = as_label(pair[0], where, "child")
-            if is_missing(pair[1]):
-                raise ContextError(
-                    f"{where}: the parent of {child!r} is empty; name it, or remove "
-                    "the row: a root needs no row."
-                )
-            parent = as_label(pair[1], where, "parent")
+        where = f"hierarchy {name!r}"
+        pairs = read_pairs(_pairs_of(edges, where), where, "edge", ("child", "parent"))
+        for (child, parent), number in pairs.items():
             if child == parent:
                 raise ContextError(
-                    f"{where}: {child!r} is its own parent; remove this edge."
+                    f"{where}, edge {number}: {child!r} is its own parent; remove "
+                    "this edge."
                 )
-            pairs[child, parent] = None
-        if len(pairs) < n_rows:
-            warnings.warn(
-                f"hierarchy {name!r}: {n_rows - len(pairs)} of {n_rows} edges repeat "
-                "another and were counted once.",
-                ContextWarning,
-                stacklevel=3,
-            )
         return cls._of(pairs, name)
 
     @classmethod
@@ -450,19 +429,19 @@ def _listed(pairs: Ints, n: int) -> sp.csr_array:
     return sp.csr_array((ones, pairs[order, 1], starts), shape=(n, n))
 
 
-def _pairs_of(edges: Any, name: str) -> Iterable[Any]:
+def _pairs_of(edges: Any, where: str) -> Iterable[Any]:
     """Pairs of a NetworkX graph or a data frame; other edges stay as they are."""
     if not hasattr(edges, "is_directed"):
-        return rows_of(edges, "hierarchy", f"hierarchy {name!r}")
+        return rows_of(edges, "hierarchy", where)
     if not edges.is_directed():
         raise ContextError(
-            f"hierarchy {name!r} must be a directed graph, with edges from child to "
-            "parent. Got an undirected one; make it a DiGraph."
+            f"{where} must be a directed graph, with edges from child to parent. Got "
+            "an undirected one; make it a DiGraph."
         )
     alone = [node for node, degree in edges.degree() if degree == 0]
     if alone:
         warnings.warn(
-            f"hierarchy {name!r}: {len(alone)} nodes have no edge and were left out: "
+            f"{where}: {len(alone)} nodes have no edge and were left out: "
             f"{some(alone)}.",
             ContextWarning,
             stacklevel=4,

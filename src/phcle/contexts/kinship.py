@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from phcle.arrays import Flags, Floats, Ints
-from phcle.contexts.cooccurrence import LabelLinks, joined
+from phcle.contexts.cooccurrence import LabelLinks
 from phcle.contexts.hierarchy import Hierarchy
 from phcle.contexts.labels import index_of, positions_of, some_names
 from phcle.contexts.matrices import LARGEST, take_rows
@@ -382,7 +382,7 @@ class GraphKinship:
         is_new = (ends >= len(self.names)).any(axis=0)
         weights = sp.csr_array((old.data, old.coords), shape=shape)
         added = sp.csr_array((found.data[is_new], ends[:, is_new]), shape=shape)
-        links = joined(self.triples, new.triples)
+        links = self.triples and self.triples.joined(new.triples)
         return GraphKinship(names, sp.csr_array(weights + added), links)
 
     def pack(self, store: TensorStore) -> None:

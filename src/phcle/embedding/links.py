@@ -115,11 +115,11 @@ def links_between(
     for links in given.values():
         if links is None:
             continue
-        at = positions_of(links.names, index)
-        heads, tails = at[links.source], at[links.target]
+        heads, tails = positions_of(links.names, index)[links.ends[:2]]
+        relations = links.ends[2]
         kept = (heads >= 0) & (tails >= 0) & (heads != tails) & (links.weight > 0)
-        order = np.flatnonzero(kept)[np.argsort(links.relation[kept], kind="stable")]
-        starts = np.flatnonzero(np.diff(links.relation[order])) + 1
+        order = np.flatnonzero(kept)[np.argsort(relations[kept], kind="stable")]
+        starts = np.flatnonzero(np.diff(relations[order])) + 1
         for own in np.split(order, starts):
             head, tail, weight = heads[own], tails[own], links.weight[own]
             forth, back = len(labels) * head + tail, len(labels) * tail + head

@@ -62,9 +62,8 @@ def test_triples_come_back_in_every_role(tmp_path, role):
     found = [c.links for c in again.contexts if c.links is not None]
     assert len(found) == (2 if role == "both" else 1)
     for links in found:
-        ends = zip(links.source, links.relation, links.target, strict=True)
         names, kinds = links.names, links.relations
-        assert [(names[a], kinds[r], names[b]) for a, r, b in ends] == triples
+        assert [(names[a], kinds[r], names[b]) for a, b, r in links.ends.T] == triples
 
 
 def test_hierarchy_comes_back(hierarchy_model, tmp_path):

@@ -244,7 +244,7 @@ def test_columns_of_triples_may_be_named(zoo):
     columns = "source=eater,relation=how,target=food"
     (graph,) = phcle.read_contexts(edges=f"{zoo / 'graph.csv'}:{columns}")
     assert graph.links.relations == ("hunts",)
-    assert graph.links.names[graph.links.source[0]] == "lion"
+    assert graph.links.names[graph.links.ends[0, 0]] == "lion"
 
 
 def test_an_empty_cell_of_a_triple_is_a_fault(zoo):

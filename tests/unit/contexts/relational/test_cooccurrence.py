@@ -97,8 +97,8 @@ TRIPLES = [("Bonn", "in", "NRW"), ("Bonn", "on", "Rhine"), ("Kiel", "in", "Holst
 
 def named(links):
     """Links as triples."""
-    ends = zip(links.source, links.relation, links.target, strict=True)
-    return [(links.names[a], links.relations[r], links.names[b]) for a, r, b in ends]
+    names, kinds = links.names, links.relations
+    return [(names[a], kinds[kind], names[b]) for a, b, kind in links.ends.T]
 
 
 def test_triples_count_like_edges_and_keep_relation_and_direction():
@@ -167,9 +167,9 @@ def test_repeated_annotation_is_counted_once_with_a_warning():
     ("rows", "message"),
     [
         ([(1, "a"), (2, "b"), (3, "a")], "'annotations' is empty.*leave it out"),
-        ([("i", "a", "b")], r"row 1: must be \(item, label\). Got"),
+        ([("i", "a", "b")], r"row 1: must be a \(item, label\) pair. Got"),
         ([("i", "a"), (None, "a")], "row 2: the item is empty"),
-        ([("i", np.nan)], "row 1: the label is empty"),
+        ([("i", np.nan)], "row 1: the label of 'i' is empty"),
         (pd.DataFrame({"label": ["a"]}), "'item' is not in its header 'label'"),
     ],
 )

@@ -129,7 +129,7 @@ def frame(*rows):
     ("edges", "message"),
     [
         *(
-            (frame(("a", "b"), ("b", x)), "edge 2: the parent of 'b' is empty.*a root")
+            (frame(("a", "b"), ("b", x)), "edge 2: the parent of 'b' is empty.*remove")
             for x in (None, "", "  ", float("nan"), pd.NA, pd.NaT)
         ),
         *(
@@ -137,7 +137,7 @@ def frame(*rows):
             for x in ("ab", ("a",), ("a", "b", "c"), {"a": 1, "b": 2}, 3)
         ),
         ([(np.nan, "b")], "edge 1: the child is empty"),
-        ([("a", 1.5)], "a parent must be text.*Got 1.5"),
+        ([("a", 1.5)], "a parent of 'a' must be text.*Got 1.5"),
         ([("a", "b"), ("a", " a")], "edge 2: 'a' is its own parent; remove"),
         ([], "'mine' is empty: it has no edge"),
         (frame(), "'mine' is empty: it has no edge"),
