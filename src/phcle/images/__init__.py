@@ -13,12 +13,9 @@ from phcle.images.evaluation import (
     Search,
     ZeroShotTask,
     evaluate,
-    generalised_accuracy,
     hold_out,
     match_classes,
-    mean_class_accuracy,
     resplits,
-    unseen_class_accuracy,
     user_task,
     validation_splits,
 )
@@ -31,8 +28,15 @@ from phcle.images.features import (
     read_photo,
 )
 from phcle.images.image_map import ImageMap, load_map
+from phcle.images.scores import (
+    balancing_penalty,
+    class_splits,
+    generalised_accuracy,
+    mean_class_accuracy,
+    unseen_class_accuracy,
+)
 from phcle.images.training_images import Spectrum, TrainingImages
-from phcle.images.zero_shot import ESZSL, SJE, ConSE, balancing_penalty, class_splits
+from phcle.images.zero_shot import ESZSL, SJE, ConSE
 
 __all__ = ["ESZSL", "PHOTO_ENDINGS", "SEARCHES", "SJE", "ConSE", "FeatureNetwork"]
 __all__ += ["ImageData", "ImageMap", "Search", "Spectrum", "TrainingImages"]

@@ -18,8 +18,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.metrics import recall_score
 from sklearn.utils.validation import check_X_y
 
 from phcle.arrays import AnyFloats
@@ -35,18 +33,22 @@ from phcle.errors import (
     some,
 )
 from phcle.images.features import ImageData, Names, load_feature_folder
+from phcle.images.scores import (
+    FEWEST,
+    Classes,
+    class_splits,
+    generalised_accuracy,
+    held_out_images,
+    mean_class_accuracy,
+    unseen_class_accuracy,
+)
 from phcle.images.training_images import PRECISIONS, TrainingImages
 from phcle.images.zero_shot import (
     ESZSL,
-    FEWEST,
     SJE,
-    Classes,
     ConSE,
     ZeroShotClassifier,
     check_has_vectors,
-    choose_penalties,
-    class_splits,
-    held_out_images,
 )
 
 if TYPE_CHECKING:
@@ -395,131 +397,6 @@ def match_classes(
     return ImageData(data.name, X, labels, splits), left_out
 
 
-class GeneralisedAccuracy(NamedTuple):
-    """Mean per-class accuracy of seen and of unseen classes.
-
-    Parameters
-    ----------
-    seen : float
-        Mean accuracy of seen classes.
-    unseen : float
-        Mean accuracy of unseen classes.
-    harmonic : float
-        Harmonic mean of the two.
-    """
-
-    seen: float
-    unseen: float
-    harmonic: float
-
-
-def mean_class_accuracy(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> float:
-    """Return the mean over classes of the share of right answers.
-
-    Parameters
-    ----------
-    y_true : array of shape (images,)
-        The true classes.
-    y_pred : array of shape (images,)
-        The answers.
-
-    Returns
-    -------
-    float
-        Accuracy, from 0 to 1.
-
-    Examples
-    --------
-    >>> mean_class_accuracy(["cat", "cat", "dog"], ["cat", "dog", "dog"])
-    0.75
-    """
-    truth, answers = np.asarray(y_true).astype(str), np.asarray(y_pred).astype(str)
-    found = recall_score(truth, answers, labels=np.unique(truth), average="macro")
-    return float(found)
-
-
-def generalised_accuracy(
-    y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, unseen: Iterable[str]
-) -> GeneralisedAccuracy:
-    """Return the accuracy of seen and of unseen classes in a generalised test.
-
-    In such a test the candidates are all classes, seen and unseen.
-
-    Parameters
-    ----------
-    y_true : array of shape (images,)
-        The true classes, with seen and unseen ones among them.
-    y_pred : array of shape (images,)
-        The answers.
-    unseen : iterable of str
-        The unseen classes.
-
-    Returns
-    -------
-    GeneralisedAccuracy
-        Both accuracies and their harmonic mean.
-
-    Raises
-    ------
-    OptionError
-        If `y_true` has only seen or only unseen classes.
-
-    Examples
-    --------
-    >>> generalised_accuracy(["cat", "fox"], ["cat", "cat"], unseen=["fox"])
-    GeneralisedAccuracy(seen=1.0, unseen=0.0, harmonic=0.0)
-    """
-    truth, answers = np.asarray(y_true).astype(str), np.asarray(y_pred).astype(str)
-    is_new = np.isin(truth, list(unseen))
-    if is_new.all() or not is_new.any():
-        shown = some(dict.fromkeys(truth.tolist()))
-        raise OptionError(
-            f"y_true must have both seen and unseen classes. Got {shown}."
-        )
-    seen, new = (mean_class_accuracy(truth[x], answers[x]) for x in (~is_new, is_new))
-    harmonic = 2 * seen * new / (seen + new) if seen + new > 0 else 0.0
-    return GeneralisedAccuracy(seen, new, harmonic)
-
-
-def unseen_class_accuracy(estimator: Any, X: Any, y: Any) -> float:
-    """Score a classifier by its answers among the classes of `y` alone.
-
-    A scorer for scikit-learn's `scoring=`. As in the usual zero-shot test, other
-    candidates are not possible answers.
-
-    Parameters
-    ----------
-    estimator : ZeroShotClassifier or Pipeline
-        A fitted classifier, or a pipeline that ends in one.
-    X : array of shape (images, features)
-        Features of the test images.
-    y : array of shape (images,)
-        Their classes.
-
-    Returns
-    -------
-    float
-        Mean per-class accuracy, from 0 to 1.
-
-    Raises
-    ------
-    OptionError
-        If a class of `y` is not a candidate of the classifier.
-    """
-    names = np.asarray(y).astype(str)
-    final = estimator[-1] if hasattr(estimator, "steps") else estimator
-    scores = estimator.decision_function(X)
-    allowed = np.isin(final.candidates_, names)
-    missing = sorted(set(names.tolist()) - set(final.candidates_[allowed].tolist()))
-    if missing:
-        raise OptionError(
-            f"class {missing[0]!r} of y is not a candidate of the classifier; "
-            "add it to candidates."
-        )
-    best = scores[:, allowed].argmax(axis=1)
-    return mean_class_accuracy(names, final.candidates_[allowed][best])
-
-
 @dataclass(frozen=True)
 class Search:
     """A classifier, and a grid of options to choose from.
@@ -684,50 +561,41 @@ def evaluate(
         own, *held = hold_out(task) if generalised else (replace(task),)
         splits = validation_splits(own, n_validation, validation_share, seed)
         for j, (name, search) in enumerate(classifiers.items(), 1):
-            found = _rows(search, embeddings, own, splits, seed, held)
-            rows += [{"classifier": name, **row} for row in found]
+            for key, embedding in embeddings.items():
+                about = {"classifier": name, "embedding": key, "task": task.name}
+                row = _row(search, embedding, own, splits, seed, held)
+                rows.append({**about, **row})
             if progress is not None:
                 progress(i * len(classifiers) + j, len(tasks) * len(classifiers))
     frame: pd.DataFrame = pandas.DataFrame(rows)
     return frame
 
 
-def _rows(
+def _row(
     search: Search,
-    embeddings: Mapping[str, LabelEmbedding],
+    embedding: LabelEmbedding,
     task: ZeroShotTask,
     splits: Sequence[ZeroShotTask],
     seed: int,
     held: Sequence[Any],
-) -> Iterator[dict[str, Any]]:
-    """Choose options on validation splits and test them, for every embedding.
-
-    Of a generalised test, `held` are images of seen classes and their classes.
-    """
-    chosen = {x: _choice(search, e, splits, seed) for x, e in embeddings.items()}
-    models = {
-        name: search.model(embeddings[name], "all", seed, **options)
-        for name, (options, _) in chosen.items()
-    }
-    penalties: dict[str, float] = {}
+) -> dict[str, Any]:
+    """Choose options on validation splits, and test them."""
+    options, accuracy = _choice(search, embedding, splits, seed)
+    every = (*task.unseen, *task.seen)
+    model = search.model(embedding, every, seed, **options)
     if held:
-        drawn = [(split.seen, split.unseen) for split in splits]
-        penalties = choose_penalties(models, *task.images(task.seen), drawn, seed=seed)
-    for name, model in models.items():
-        model.candidates = (*task.unseen, *task.seen)
-        model.fit(task.training_images, None)
-        yield {
-            "embedding": name,
-            "task": task.name,
-            "split": task.split,
-            "seed": seed,
-            "parameters": chosen[name][0],
-            "validation_accuracy": chosen[name][1],
-            "accuracy": unseen_class_accuracy(model, *task.images(task.unseen)),
-            **(_generalised(model, task, held, penalties[name]) if held else {}),
-            "n_seen": len(task.seen),
-            "n_unseen": len(task.unseen),
-        }
+        model.seen_penalty = "auto"
+    model.fit(task.training_images, None)
+    return {
+        "split": task.split,
+        "seed": seed,
+        "parameters": options,
+        "validation_accuracy": accuracy,
+        "accuracy": unseen_class_accuracy(model, *task.images(task.unseen)),
+        **(_generalised(model, task, held) if held else {}),
+        "n_seen": len(task.seen),
+        "n_unseen": len(task.unseen),
+    }
 
 
 def _choice(
@@ -747,16 +615,15 @@ def _choice(
 
 
 def _generalised(
-    model: ZeroShotClassifier, task: ZeroShotTask, held: Sequence[Any], penalty: float
+    model: ZeroShotClassifier, task: ZeroShotTask, held: Sequence[Any]
 ) -> dict[str, float]:
     """Accuracies among seen and unseen classes, without and with a penalty."""
     tested = zip(task.images(task.unseen), held, strict=True)
     X, y = (np.concatenate(both) for both in tested)
-    scores = model.decision_function(X)
-    is_seen = np.isin(model.candidates_, task.seen)
-    found = {"seen_penalty": penalty}
-    for prefix, taken in (("", 0.0), ("balanced_", penalty)):
-        answers = model.candidates_[(scores - taken * is_seen).argmax(axis=1)]
+    found = {"seen_penalty": model.seen_penalty_}
+    balanced = model.predict(X)
+    model.seen_penalty_ = 0.0
+    for prefix, answers in (("", model.predict(X)), ("balanced_", balanced)):
         both = generalised_accuracy(y, answers, unseen=task.unseen)
         found |= {f"{prefix}{key}": value for key, value in both._asdict().items()}
     return found

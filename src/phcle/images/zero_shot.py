@@ -10,8 +10,9 @@ constant with the highest harmonic mean of both accuracies is taken.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -22,7 +23,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from phcle.arrays import AnyFloats, Flags
+from phcle.arrays import AnyFloats
 from phcle.contexts.labels import as_labels
 from phcle.embedding import LabelEmbedding
 from phcle.embedding.search import unit_rows
@@ -33,19 +34,10 @@ from phcle.errors import (
     did_you_mean,
     some,
 )
-from phcle.images.features import Names
+from phcle.images.scores import balancing_penalty
 from phcle.images.training_images import TrainingImages, as_features
 
-Classes = tuple[str, ...]
-
-FEWEST = 2
-"""Fewest classes on either side of a split: with one class every answer is right."""
-
 NORMALIZATIONS = ("l2", "center", "none")
-
-ROUNDING = 1e-6
-"""Leads that differ by less than this share of the largest lead count as equal, because
-scores may be in single precision."""
 
 
 @dataclass(repr=False, eq=False)
@@ -171,24 +163,30 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 value, is_whole = getattr(self, option.name), option.type == "int"
                 positive(option.name, value, whole=is_whole)
         check_choice("normalize", self.normalize, NORMALIZATIONS)
-        given, penalty = self.embedding, self.seen_penalty
-        if penalty != "auto" and not (is_number(penalty) and np.isfinite(penalty)):
+        if not isinstance(self.embedding, LabelEmbedding):
+            raise OptionError(
+                f"embedding must be a LabelEmbedding. Got {self.embedding!r}."
+            )
+        penalty: Any = self.seen_penalty
+        is_number = isinstance(penalty, Real) and not isinstance(penalty, bool)
+        if penalty != "auto" and not (is_number and np.isfinite(penalty)):
             raise OptionError(
                 f"seen_penalty must be a number or 'auto'. Got {penalty!r}."
             )
-        if not isinstance(given, LabelEmbedding):
-            raise OptionError(f"embedding must be a LabelEmbedding. Got {given!r}.")
 
     def _penalty(self, images: TrainingImages) -> float:
         """What is subtracted from the scores of seen classes."""
         if self.seen_penalty != "auto":
             return float(self.seen_penalty)
-        classes = images.classes.tolist()
-        if not np.isin(self.candidates_, classes).any():
+        if not np.isin(self.candidates_, self.classes_).any():
             return 0.0
-        splits = class_splits(classes, 3, 0.2, where="seen_penalty='auto': y")
-        y = images.classes[images.codes]
-        return choose_penalties({"": self}, images.X, y, splits)[""]
+        found = []
+        for part, X, y, unseen in images.rehearsals:
+            own = {"candidates": (*unseen, *part.classes.tolist()), "seen_penalty": 0.0}
+            model = type(self)(**self.get_params(deep=False) | own).fit(part, None)
+            scores = model.decision_function(X)
+            found.append(balancing_penalty(scores, y, model.candidates_, unseen))
+        return float(np.mean(found))
 
     def _candidates(self, seen: list[str]) -> tuple[str, ...]:
         """The labels to choose among, all of them in the embedding."""
@@ -209,25 +207,6 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
 
-def is_number(value: Any, *, whole: bool = False) -> bool:
-    """Whether this is a number of Python or NumPy; truth values are not.
-
-    Parameters
-    ----------
-    value : Any
-        Any value.
-    whole : bool, default False
-        Whether it must be a whole number.
-
-    Returns
-    -------
-    bool
-        The answer.
-    """
-    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
-    return isinstance(value, kinds) and not isinstance(value, bool)
-
-
 def positive(name: str, value: Any, *, whole: bool = False) -> None:
     """Refuse an option that is not a number above zero.
 
@@ -245,9 +224,10 @@ def positive(name: str, value: Any, *, whole: bool = False) -> None:
     OptionError
         If the value is anything else.
     """
-    if not is_number(value, whole=whole) or not value > 0:
-        kind = "a whole number" if whole else "a number"
-        raise OptionError(f"{name} must be {kind} above 0. Got {value!r} instead.")
+    kind = Integral if whole else Real
+    if isinstance(value, bool) or not isinstance(value, kind) or not value > 0:
+        words = "a whole number" if whole else "a number"
+        raise OptionError(f"{name} must be {words} above 0. Got {value!r} instead.")
 
 
 def check_has_vectors(
@@ -542,196 +522,3 @@ class SJE(ZeroShotClassifier):
                 n_steps += 1
             losses.append(loss / len(X))
         return np.asarray(total / n_steps), losses
-
-
-def choose_penalties(
-    classifiers: Mapping[str, ZeroShotClassifier],
-    X: AnyFloats,
-    y: Names,
-    splits: Iterable[tuple[Classes, Classes]],
-    *,
-    seed: int = 0,
-) -> dict[str, float]:
-    """Choose the penalty of every classifier on splits of the seen classes.
-
-    All classifiers learn from the same images, so that slow steps are computed once.
-
-    Parameters
-    ----------
-    classifiers : mapping of str to ZeroShotClassifier
-        The classifiers, which stay as they are: their options are used.
-    X : ndarray of shape (images, features)
-        Features of images of seen classes.
-    y : ndarray of str, shape (images,)
-        Their classes.
-    splits : iterable of (tuple of str, tuple of str)
-        Classes to learn from, and classes that play the unseen ones.
-    seed : int, default 0
-        Seed of the draw of held-out images.
-
-    Returns
-    -------
-    dict of str to float
-        For each classifier the mean penalty over the splits.
-    """
-    found: dict[str, list[float]] = {name: [] for name in classifiers}
-    for seen, unseen in splits:
-        held_out = held_out_images(y, seen, seed=seed)
-        learned = np.isin(y, seen) & ~held_out
-        tested = np.r_[np.flatnonzero(np.isin(y, unseen)), np.flatnonzero(held_out)]
-        images = TrainingImages(X[learned], y[learned])
-        among = {"candidates": (*unseen, *seen), "seen_penalty": 0.0}
-        for name, classifier in classifiers.items():
-            options = classifier.get_params(deep=False) | among
-            model = type(classifier)(**options).fit(images, None)
-            scores = model.decision_function(X[tested])
-            found[name].append(
-                balancing_penalty(scores, y[tested], model.candidates_, unseen)
-            )
-    return {name: float(np.mean(penalties)) for name, penalties in found.items()}
-
-
-def class_splits(
-    classes: Iterable[str], n_splits: int, size: float, seed: int = 0, where: str = "y"
-) -> Iterator[tuple[Classes, Classes]]:
-    """Draw classes to learn from and classes to recognise, again and again.
-
-    Parameters
-    ----------
-    classes : iterable of str
-        All classes; their order does not matter.
-    n_splits : int
-        How often to draw.
-    size : int or float
-        Number of classes to recognise, or their share: then two classes or more are on
-        either side.
-    seed : int, default 0
-        Seed of the random numbers.
-    where : str, default "y"
-        Where the classes stand, for messages.
-
-    Yields
-    ------
-    seen : tuple of str
-        Classes to learn from.
-    unseen : tuple of str
-        Classes to recognise.
-    """
-    ordered = sorted(classes)
-    most, is_share = len(ordered) - FEWEST, not is_number(size, whole=True)
-    if most < (FEWEST if is_share else 1):
-        raise OptionError(
-            f"{where} has {len(ordered)} classes, too few to set some aside; "
-            f"{2 * FEWEST} are needed."
-        )
-    if not 0 < size < (1 if is_share else most + 1):
-        raise OptionError(
-            f"of {len(ordered)} classes, a share between 0 and 1 or a number from 1 to "
-            f"{most} can be set aside. Got {size!r} instead."
-        )
-    n = min(max(round(size * len(ordered)), FEWEST), most) if is_share else int(size)
-    random = np.random.default_rng(seed)
-    for _ in range(n_splits):
-        drawn = random.permutation(ordered).tolist()
-        yield tuple(drawn[n:]), tuple(drawn[:n])
-
-
-def held_out_images(
-    y: Names, seen: Sequence[str], share: float = 0.2, seed: int = 0
-) -> Flags:
-    """Draw a share of the images of every seen class.
-
-    Parameters
-    ----------
-    y : ndarray of str, shape (images,)
-        The class of each image.
-    seen : sequence of str
-        The classes.
-    share : float, default 0.2
-        Share of each class's images to draw; at least one, and never all.
-    seed : int, default 0
-        Seed of the random numbers.
-
-    Returns
-    -------
-    ndarray of bool, shape (images,)
-        The images that were drawn.
-
-    Raises
-    ------
-    OptionError
-        If a class has a single image.
-    """
-    random = np.random.default_rng(seed)
-    held_out = np.zeros(len(y), dtype=bool)
-    for label in sorted(seen):
-        rows = np.flatnonzero(y == label)
-        if len(rows) < 2:
-            raise OptionError(
-                f"{label!r} has {len(rows)} images; a generalised test needs two of "
-                "every seen class."
-            )
-        size = min(max(round(share * len(rows)), 1), len(rows) - 1)
-        held_out[random.permutation(rows)[:size]] = True
-    return held_out
-
-
-def balancing_penalty(
-    scores: AnyFloats, y: Names, candidates: Names, unseen: Sequence[str]
-) -> float:
-    """Return the penalty on seen classes with the highest harmonic mean of accuracies.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (images, candidates)
-        Scores without a penalty.
-    y : array of shape (images,)
-        The true classes, with seen and unseen ones among them.
-    candidates : array of shape (candidates,)
-        The classes of the columns.
-    unseen : sequence of str
-        The candidates that are unseen.
-
-    Returns
-    -------
-    float
-        What to subtract from the scores of seen classes; 0 if no penalty helps.
-
-    Raises
-    ------
-    OptionError
-        If `y` or `candidates` has only seen or only unseen classes.
-
-    Examples
-    --------
-    >>> scores = np.array([[0.9, 0.1], [0.8, 0.5]])
-    >>> round(balancing_penalty(scores, ["cat", "fox"], ["cat", "fox"], ["fox"]), 2)
-    0.55
-    """
-    truth, names = np.asarray(y), np.asarray(candidates)
-    is_new = np.isin(names, unseen)
-    shows_new = np.isin(truth, unseen)
-    for what, part in (("candidates", is_new), ("y", shows_new)):
-        if part.all() or not part.any():
-            raise OptionError(f"{what} must have both seen and unseen classes.")
-    old, new = scores[:, ~is_new], scores[:, is_new]
-    lead = old.max(axis=1) - new.max(axis=1)  # of the best seen class
-    # What a right answer adds to the mean accuracy of seen or unseen classes.
-    _, codes, sizes = np.unique(truth, return_inverse=True, return_counts=True)
-    n_new = len(set(truth[shows_new].tolist()))
-    share = 1 / (sizes[codes] * np.where(shows_new, n_new, len(sizes) - n_new))
-    old_right = share * (~shows_new & (names[~is_new][old.argmax(axis=1)] == truth))
-    new_right = share * (shows_new & (names[is_new][new.argmax(axis=1)] == truth))
-    # With a penalty between two leads, all images with a smaller lead are answered
-    # by an unseen class.
-    order = np.argsort(lead, kind="stable")
-    lead = lead[order]
-    of_new = np.cumsum(new_right[order])[:-1]
-    of_old = old_right.sum() - np.cumsum(old_right[order])[:-1]
-    harmonic = 2 * of_new * of_old / np.maximum(of_new + of_old, np.finfo(float).tiny)
-    # No penalty can separate leads that differ by rounding alone.
-    harmonic[np.diff(lead) <= ROUNDING * np.abs(lead).max()] = 0.0
-    if harmonic.max() <= ROUNDING:
-        return 0.0
-    best = int(harmonic.argmax())
-    return float((lead[best] + lead[best + 1]) / 2)

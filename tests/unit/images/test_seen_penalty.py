@@ -61,8 +61,8 @@ def test_nothing_is_taken_off_where_nothing_helps():
 @pytest.mark.parametrize(
     ("y", "unseen", "words"),
     [
-        (["old0", "old1"], NEW, "y must have both seen and unseen"),
-        (["new0", "new1"], NEW, "y must have both seen and unseen"),
+        (["old0", "old1"], NEW, "y_true must have both seen and unseen"),
+        (["new0", "new1"], NEW, "y_true must have both seen and unseen"),
         (["old0", "new1"], ["other"], "candidates must have both seen and unseen"),
         (["old0", "new1"], NAMES, "candidates must have both seen and unseen"),
     ],
