@@ -11,10 +11,10 @@ from phcle.atlas.columns import packed
 from phcle.atlas.layout import SKETCH
 from phcle.atlas.opened import Opened, known_in
 from phcle.atlas.regions import (
-    attribute_regions,
     group_regions,
     hierarchy_of,
     node_regions,
+    part_regions,
 )
 from phcle.embedding.label_embedding import LabelEmbedding
 
@@ -55,7 +55,7 @@ def map_values(opened: Opened) -> dict[str, Any]:
     if hierarchy is not None:
         regions += node_regions(embedding, hierarchy[1], places)
     else:
-        regions += attribute_regions(embedding, places)
+        regions += part_regions(embedding, places)
     names = [embedding.name_of(label) for label in embedding.labels]
     labels = list(embedding.labels)
     near = np.zeros((len(names), 0)) if found is None else found.table.rows[:, :N_NEAR]

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from phcle.arrays import Ints
 from phcle.contexts.hierarchy import Hierarchy
-from phcle.embedding.groups import shared_names
+from phcle.embedding.groups import central_name
 from phcle.embedding.label_embedding import LabelEmbedding
 
 Floats = npt.NDArray[np.float32]
@@ -39,10 +39,10 @@ SAME = 0.8
 """If a child has this share of a node's labels, the child's name says more."""
 
 PART = 25
-"""Labels of a part that is named after an attribute, on average."""
+"""Labels of a part of a map without a hierarchy, on average."""
 
 MOST_PARTS = 200
-"""Most such parts; to name one takes about a millisecond."""
+"""Most such parts."""
 
 PURE = 0.6
 """Share of the labels around a region's centre that must belong to it."""
@@ -349,16 +349,15 @@ def node_regions(
     return [each for each in chosen if each is not None]
 
 
-def attribute_regions(embedding: LabelEmbedding, places: Floats) -> list[MapRegion]:
-    """Name parts of the map after attributes that their labels share.
+def part_regions(embedding: LabelEmbedding, places: Floats) -> list[MapRegion]:
+    """Name parts of the map after their most central labels.
 
-    For embeddings without a hierarchy. Parts that share nothing get no name: the names
-    of single labels say more.
+    For embeddings without a hierarchy.
 
     Parameters
     ----------
     embedding : LabelEmbedding
-        The labels, their names and attributes.
+        The labels and their names.
     places : ndarray of shape (labels, 2)
         Places of the labels.
 
@@ -370,17 +369,15 @@ def attribute_regions(embedding: LabelEmbedding, places: Floats) -> list[MapRegi
     from sklearn.cluster import MiniBatchKMeans
 
     n_parts = min(MOST_PARTS, len(places) // PART)
-    if n_parts < 2 or not embedding.predicting:
+    if n_parts < 2:
         return []
     found = MiniBatchKMeans(n_parts, random_state=0, n_init=1, batch_size=4096)
     codes = found.fit_predict(places)
-    parts = [np.flatnonzero(codes == code) for code in np.unique(codes)]
-    groups = [[embedding.labels[i] for i in rows] for rows in parts]
-    regions = [
-        _region(name, places[rows])
-        for name, rows in zip(shared_names(embedding, groups), parts, strict=True)
-        if name is not None
-    ]
+    regions = []
+    for code in np.unique(codes):
+        rows = np.flatnonzero(codes == code)
+        group = [embedding.labels[i] for i in rows]
+        regions.append(_region(central_name(embedding, group), places[rows]))
     return sorted(regions, key=lambda each: -each.labels)
 
 

@@ -281,12 +281,9 @@ def clusters(
     Example: phcle clusters labels.phcle --count 12 --out clusters.csv
     """
     from phcle.embedding import load
-    from phcle.embedding.groups import cluster_labels, named_groups
 
     output.check_answers_file(out, [file])
-    embedding = load(file)
-    found = cluster_labels(embedding, options.labels_or_files(labels), n=k)
-    answer = named_groups(embedding, found.groups)
+    answer = load(file).groups(k, options.labels_or_files(labels))
     rows = _clustered_rows(answer)
     output.show(answer, _show_clusters, as_json=as_json, out=out, rows=rows)
 

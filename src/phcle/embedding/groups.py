@@ -1,9 +1,8 @@
 """Groups of similar labels, and their names.
 
 Labels are grouped by cosine similarity with average linkage. A group is named after the
-node of a taxonomy that most members are below and few other labels are; else after an
-attribute or tag that most members have and few others; else after its most central
-member.
+node of a taxonomy that most members are below and few other labels are, or else after
+its most central member.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ import numpy as np
 
 from phcle.answers import Groups, Named
 from phcle.arrays import Floats
-from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, OptionError, some
 
@@ -31,18 +29,15 @@ ORDERED_UP_TO = 1_000
 """Up to this many labels the best order is computed; for more it takes minutes."""
 
 MOST = 2 / 3
-"""Share of the members that a name must hold for, so that few are called wrongly."""
+"""Share of the members that must be below a node, so that few are called wrongly."""
 
 OWN = 0.5
-"""Share of all labels with a property that must be members, so that the name tells the
+"""Share of all labels below a node that must be members, so that its name tells the
 group from others."""
 
 RARER = 2.0
-"""How many times as common a property must be among members as among others; a large
-group has a good part of everything."""
-
-SAMPLED = 200
-"""Members whose attributes are looked at, which is enough for a share."""
+"""How many times as common members must be below a node as others; a large group has a
+good part of everything."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +132,7 @@ def cluster_labels(
 
 
 def cluster_names(embedding: LabelEmbedding, groups: Members) -> tuple[str, ...]:
-    """Name groups of labels after what their members share.
+    """Name groups of labels.
 
     Parameters
     ----------
@@ -159,125 +154,101 @@ def cluster_names(embedding: LabelEmbedding, groups: Members) -> tuple[str, ...]
     >>> cluster_names(pets, [("cat", "lion"), ("carp",)])
     ('cat and others', 'carp')
     """
-    found = [
-        name or f"{_centre(embedding, group)} and others"
-        for name, group in zip(shared_names(embedding, groups), groups, strict=True)
-    ]
-    repeated = Counter(found)
-    return tuple(
-        f"{name} such as {_centre(embedding, group)}" if repeated[name] > 1 else name
-        for name, group in zip(found, groups, strict=True)
-    )
+    nodes = node_names(embedding, groups)
+    repeated = Counter(nodes)
+    found = []
+    for group, node in zip(groups, nodes, strict=True):
+        centre = central_name(embedding, group)
+        if len(group) == 1:
+            found.append(centre)
+        elif node is None:
+            found.append(f"{centre} and others")
+        else:
+            found.append(f"{node} such as {centre}" if repeated[node] > 1 else node)
+    return tuple(found)
 
 
-def shared_names(embedding: LabelEmbedding, groups: Members) -> list[str | None]:
-    """Name groups of labels that share something.
+def central_name(embedding: LabelEmbedding, group: Sequence[str]) -> str:
+    """Return the name of the most central label of a group.
 
     Parameters
     ----------
     embedding : LabelEmbedding
-        The embedding that knows the contexts.
+        The embedding.
+    group : sequence of str
+        The labels.
+
+    Returns
+    -------
+    str
+        The name of the label nearest to the mean of the group.
+    """
+    units = embedding.select(group).unit_vectors
+    return embedding.name_of(group[int(np.argmax(units @ units.mean(axis=0)))])
+
+
+def node_names(embedding: LabelEmbedding, groups: Members) -> list[str | None]:
+    """For each group the node that most members are below, and few others.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        The embedding.
     groups : sequence of sequence of str
-        The labels of each group; together they are all labels that a name must tell
-        apart.
+        The labels of each group.
 
     Returns
     -------
     list of str or None
-        A name for each group, not always its own; None if nothing tells it from others.
+        The names of the nodes; None if no node tells the group from others.
     """
-    found = [embedding.name_of(x[0]) if len(x) == 1 else None for x in groups]
-    said = [_nodes(embedding, groups)]
-    said += [_attributes(context, groups) for context in embedding.predicting]
-    for names, share in said:
-        best = _best_names(names, share, groups)
-        found = [own or name for own, name in zip(found, best, strict=True)]
-    return found
-
-
-def _best_names(
-    names: Sequence[str], share: Floats, groups: Members
-) -> list[str | None]:
-    """For each group the property that most members have and few others.
-
-    `share` is the share of each group that has each property. The best one has the
-    highest harmonic mean of that, and of the group's share of all that have it.
-    """
-    if not names:
-        return [None] * len(groups)
-    sizes = np.array([len(group) for group in groups], float)[:, None]
-    count = share * sizes
-    total = count.sum(axis=0)
-    own = count / np.maximum(total, 1e-12)
-    elsewhere = (total - count) / np.maximum(sizes.sum() - sizes, 1.0)
-    fits = (share >= MOST) & (own >= OWN) & (share >= RARER * elsewhere)
-    score = np.where(fits, share * own / np.maximum(share + own, 1e-12), 0.0)
-    return [names[int(np.argmax(x))] if x.any() else None for x in score]
-
-
-def _nodes(embedding: LabelEmbedding, groups: Members) -> tuple[list[str], Floats]:
-    """The nodes of the taxonomy that knows most labels, and their shares."""
     trees = [c.hierarchy for c in embedding.contexts if c.hierarchy is not None]
     if not trees:
-        return [], np.zeros((len(groups), 0))
+        return [None] * len(groups)
     labels = [(x, i) for i, group in enumerate(groups) for x in group]
     tree = max(trees, key=lambda tree: sum(x in tree.index for x, _ in labels))
     known = [(x, i) for x, i in labels if x in tree.index]
     group_of = np.array([i for _, i in known], np.int64)
     rows, nodes, _ = tree.ancestor_distances([x for x, _ in known])
-    # The lowest of several nodes above the same labels has fewest nodes below it.
+    count = np.zeros((len(groups), len(tree.nodes)))
+    np.add.at(count, (group_of[rows], nodes), 1.0)
+    total, sizes = count.sum(axis=0), np.array([[len(group)] for group in groups])
+    share, own = count / sizes, count / np.maximum(total, 1.0)
+    elsewhere = (total - count) / np.maximum(sizes.sum() - sizes, 1)
+    fits = (share >= MOST) & (own >= OWN) & (share >= RARER * elsewhere)
+    score = np.where(fits, share * own / np.maximum(share + own, 1e-12), 0.0)
+    # Of several nodes above the same labels, the lowest has fewest nodes below it.
     _, above, _ = tree.ancestor_distances(tree.nodes)
-    order = np.argsort(np.bincount(above, minlength=len(tree.nodes)), kind="stable")
-    below = np.zeros((len(groups), len(tree.nodes)))
-    np.add.at(below, (group_of[rows], nodes), 1.0)
-    sizes = np.array([len(group) for group in groups], float)[:, None]
-    names = [embedding.name_of(tree.nodes[i]) for i in order]
-    return names, below[:, order] / sizes
+    below = np.bincount(above, minlength=len(tree.nodes))
+    best = [int(np.lexsort((below, -x))[0]) for x in score]
+    return [
+        embedding.name_of(tree.nodes[i]) if x[i] else None
+        for i, x in zip(best, score, strict=True)
+    ]
 
 
-def _attributes(
-    context: DescriptiveContext, groups: Members
-) -> tuple[list[str], Floats]:
-    """The tags, truth values and categories of a context; numbers name nothing."""
-    columns: list[int] = []
-    names: list[str] = []
-    every = range(len(context.columns))
-    for field in context.fields:
-        if field.kind in ("tag", "truth", "category"):
-            columns += every[field.at]
-            names += [f"{field.title}: {x}" for x in field.values] or [field.title]
-    share = np.zeros((len(groups), len(columns)))
-    for i, group in enumerate(groups):
-        some = group[:: max(1, len(group) // SAMPLED)]
-        rows = np.array([context.observed_row(label)[columns] for label in some])
-        known = np.count_nonzero(~np.isnan(rows), axis=0)
-        share[i] = np.count_nonzero(np.nan_to_num(rows), axis=0) / np.maximum(known, 1)
-    return names, share
-
-
-def _centre(embedding: LabelEmbedding, group: Sequence[str]) -> str:
-    """The name of the label nearest to the mean of a group."""
-    units = embedding.select(group).unit_vectors
-    return embedding.name_of(group[int(np.argmax(units @ units.mean(axis=0)))])
-
-
-def named_groups(embedding: LabelEmbedding, groups: Members) -> Groups:
-    """Give groups of labels their names.
+def named_groups(
+    embedding: LabelEmbedding, labels: Iterable[str] | None, n: int
+) -> Groups:
+    """Cluster labels and name the clusters; see `LabelEmbedding.groups`.
 
     Parameters
     ----------
     embedding : LabelEmbedding
         The embedding that knows the contexts.
-    groups : sequence of sequence of str
-        The labels of each group.
+    labels : iterable of str or None
+        The labels; None for all.
+    n : int
+        Number of clusters.
 
     Returns
     -------
     Groups
         The groups with the names of their labels.
     """
-    name_of = embedding.name_of
-    return Groups(
-        tuple(tuple(Named(x, name_of(x)) for x in group) for group in groups),
-        cluster_names(embedding, groups),
+    groups = cluster_labels(embedding, labels, n=n).groups
+    clusters = (
+        tuple(Named(label, embedding.name_of(label)) for label in group)
+        for group in groups
     )
+    return Groups(tuple(clusters), cluster_names(embedding, groups))

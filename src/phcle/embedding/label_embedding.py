@@ -584,9 +584,9 @@ class LabelEmbedding:
         >>> [[x.name for x in group] for group in pets.groups(2).clusters]
         [['carp'], ['lion', 'cat']]
         """
-        from phcle.embedding.groups import cluster_labels, named_groups
+        from phcle.embedding.groups import named_groups
 
-        return named_groups(self, cluster_labels(self, labels, n=n).groups)
+        return named_groups(self, labels, n)
 
     def explore(self, title: str = "Label embedding") -> NotebookFrame:
         """Show the labels in a notebook: map, table, filters and cards.

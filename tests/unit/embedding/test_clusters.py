@@ -1,4 +1,4 @@
-"""Clusters of labels, their names, and the picture of them."""
+"""Clusters of labels, and their names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from command_line import call
 
-from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
+from phcle import PHCLE, LabelEmbedding, RelationalContext
 
 EDGES = [
     *((x, "felid") for x in ("cat", "lion", "tiger", "lynx")),
@@ -18,19 +18,13 @@ EDGES = [
     *((x, "animal") for x in ("felid", "canid", "fish")),
     ("animal", "thing"),
 ]
-TAGS = {x: {"wild"} for x in ("lion", "tiger", "wolf", "cod", "eel")}
-TAGS |= {"cat": {"pet"}, "dog": {"pet", "guard"}, "carp": {"pet"}}
 
 
 @pytest.fixture(scope="module")
 def animals():
-    contexts = [
-        RelationalContext.from_hierarchy(EDGES, name="tree"),
-        DescriptiveContext.from_tags(TAGS, name="uses"),
-    ]
-    names = {"felid": "cat family"}
-    model = PHCLE(dim=4, choose=False, completion="none")
-    return model.fit(contexts, names=names).embedding_
+    tree = RelationalContext.from_hierarchy(EDGES, name="tree")
+    model = PHCLE(dim=4, choose=False)
+    return model.fit(tree, names={"felid": "cat family"}).embedding_
 
 
 @pytest.fixture
@@ -69,11 +63,6 @@ def test_a_node_above_all_labels_names_no_part_of_them(named):
         assert name not in ("animal", "thing")
 
 
-def test_a_tag_names_labels_that_no_node_holds_together(named):
-    groups = [("cat", "dog", "carp"), ("lion", "wolf", "eel", "tiger", "cod")]
-    assert named(*groups) == ["pet", "wild"]
-
-
 def test_labels_with_nothing_in_common_have_the_name_of_one_of_them(named):
     group = ("cat", "wolf", "cod", "dog")
     name, other = named(group, ("lion", "carp", "fox"))
@@ -88,18 +77,6 @@ def test_one_label_is_its_own_name_and_no_name_is_given_twice(named):
     assert names[:3] == ["tuna", "canid", "fish"]
     assert all(name.startswith("cat family such as ") for name in names[3:])
     assert len(set(names)) == 5
-
-
-@pytest.fixture
-def zoo(rng, tmp_path):
-    """A file of vectors of three groups, with a little noise."""
-    labels = tuple(f"{kind}{i}" for kind in ("cat", "dog", "carp") for i in range(4))
-    centres = {"cat": [1, 0, 0.4], "dog": [0, 1, 0.4], "carp": [-1, -1, 0.2]}
-    vectors = np.array([centres[x.rstrip("0123")] for x in labels], float)
-    vectors += 0.05 * rng.normal(size=vectors.shape)
-    names = {label: label.upper() for label in labels}
-    LabelEmbedding(labels, vectors, names=names).save(tmp_path / "zoo.phcle")
-    return tmp_path / "zoo.phcle"
 
 
 def test_more_labels_than_memory_holds_are_refused(tmp_path, rng):
