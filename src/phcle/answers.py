@@ -670,68 +670,6 @@ class ContextHelp(Answer):
 
 
 @dataclass(frozen=True)
-class Evaluation(Answer):
-    """Zero-shot accuracy of an embedding on the user's own images.
-
-    Attributes
-    ----------
-    file : str
-        The embedding.
-    features : str
-        The features of the images.
-    images : int
-        Number of images.
-    seen, unseen : int
-        Numbers of classes.
-    splits : int
-        Number of splits of the classes.
-    source : str
-        Where the splits come from, in words.
-    left_out : tuple of str
-        Classes of the images that are no labels of the embedding.
-    chance : float
-        Accuracy of a random answer.
-    classifiers : tuple of mapping
-        Means over the splits, by the names of `phcle.images.evaluate`.
-    """
-
-    file: str
-    features: str
-    images: int
-    seen: int
-    unseen: int
-    splits: int
-    source: str
-    left_out: tuple[str, ...]
-    chance: float
-    classifiers: tuple[Mapping[str, Any], ...]
-
-
-@dataclass(frozen=True)
-class LearnedImageMap(Answer):
-    """What `phcle understand --learn` learned and wrote.
-
-    Attributes
-    ----------
-    file : str
-        The new file.
-    images, features, classes : int
-        Number of pictures learned from, of their features and of their classes.
-    left_out : tuple of str
-        Classes that the embedding does not know.
-    network : str or None
-        The network that made the features, if photos were given.
-    """
-
-    file: str
-    images: int
-    features: int
-    classes: int
-    left_out: tuple[str, ...]
-    network: str | None
-
-
-@dataclass(frozen=True)
 class UnderstoodPicture(Answer):
     """A picture, or a vector of features, described by labels and attributes.
 

@@ -14,7 +14,7 @@ from phcle.errors import OptionError, check_choice
 if TYPE_CHECKING:
     import pandas as pd
 
-    from phcle.answers import CompletionSkill, ContextHelp, Evaluation
+    from phcle.answers import CompletionSkill, ContextHelp
 
 
 SKILL = ("column", "cells", "score", "PHCLE", "usual", "family", "rows", "PHCLE is")
@@ -40,8 +40,8 @@ def evaluate(
     features: Path | None = have(
         None,
         "FOLDER|FILE",
-        "Image features: features.npz, or X.npy and labels.csv; a split.json beside it "
-        "gives the classes to test on.",
+        "Image features with labels: features.npz; a split.json beside it gives the "
+        "classes to test on.",
     ),
     contexts: bool = flag("Which context helps to predict others.", "--contexts"),
     complete: bool = flag("How well hidden cells are predicted.", "--complete"),
@@ -84,7 +84,6 @@ def evaluate(
         rows = _rows(skill.columns)
         output.show(skill, _show_skill, as_json=as_json, out=out, rows=rows)
     else:
-        from phcle.answers import Evaluation
         from phcle.images import SEARCHES, user_task
         from phcle.images import evaluate as score
 
@@ -102,19 +101,20 @@ def evaluate(
                 progress=progress,
             )
         task = found.tasks[0]
-        answer = Evaluation(
-            file=str(file),
-            features=str(features),
-            images=len(task.y),
-            seen=len(task.seen),
-            unseen=len(task.unseen),
-            splits=len(found.tasks),
-            source=found.source,
-            left_out=tuple(found.left_out),
-            chance=1 / len(task.unseen),
-            classifiers=tuple(_means(frame)),
-        )
-        rows = _rows(answer.classifiers)
+        means = list(_means(frame))
+        answer = {
+            "file": str(file),
+            "features": str(features),
+            "images": len(task.y),
+            "seen": len(task.seen),
+            "unseen": len(task.unseen),
+            "splits": len(found.tasks),
+            "source": found.source,
+            "left_out": found.left_out,
+            "chance": 1 / len(task.unseen),
+            "classifiers": means,
+        }
+        rows = _rows(means)
         output.show(answer, _show, as_json=as_json, out=out, rows=rows)
 
 
@@ -191,17 +191,17 @@ def _show_skill(answer: CompletionSkill) -> None:
             output.show_line(f"{row.column}: a simple rule is {how}: {row.best_rule}")
 
 
-def _show(answer: Evaluation) -> None:
+def _show(answer: dict[str, Any]) -> None:
     output.show_line(
-        f"{answer.images:,} images, {answer.seen} seen and {answer.unseen} unseen "
-        f"classes; {answer.source}"
+        f"{answer['images']:,} images, {answer['seen']} seen and {answer['unseen']} "
+        f"unseen classes; {answer['source']}"
     )
-    rows = answer.classifiers
+    rows = answer["classifiers"]
     _show_columns(rows, COLUMNS)
     if BALANCED.keys() <= rows[0].keys():
         output.show_line("with a constant subtracted from the scores of seen classes:")
         _show_columns(rows, BALANCED)
-    output.show_line(f"chance: {answer.chance:.1%}")
+    output.show_line(f"chance: {answer['chance']:.1%}")
 
 
 def _show_columns(rows: Sequence[Mapping[str, Any]], columns: dict[str, str]) -> None:

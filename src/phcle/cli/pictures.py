@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -14,7 +14,7 @@ from phcle.cli.options import have, option
 from phcle.errors import FileError, OptionError, some
 
 if TYPE_CHECKING:
-    from phcle.answers import LearnedImageMap, UnderstoodPicture
+    from phcle.answers import UnderstoodPicture
     from phcle.embedding import LabelEmbedding
     from phcle.images import FeatureNetwork, ImageData, ImageMap
 
@@ -29,7 +29,7 @@ def understand(
         None, "FILE", "Learn a map from --features or --photos, and write it here."
     ),
     features: Path | None = have(
-        None, "FOLDER|FILE", "Image features: features.npz, or X.npy and labels.csv."
+        None, "FOLDER|FILE", "Image features with labels: features.npz."
     ),
     photos: Path | None = have(
         None, "FOLDER", "Photos, in one sub-folder for each label."
@@ -128,9 +128,8 @@ def _learned(
     out: Path,
     network: str | None,
     ridges: dict[str, float],
-) -> LearnedImageMap:
+) -> dict[str, Any]:
     """Learn a map from all pictures whose label the embedding knows, and save it."""
-    from phcle.answers import LearnedImageMap
     from phcle.images import ImageMap, match_classes
 
     data, left_out = match_classes(embedding, data, fewest=2)
@@ -142,14 +141,14 @@ def _learned(
         **ridges,
     )
     found.save(out)
-    return LearnedImageMap(
-        file=str(out),
-        images=found.n_images,
-        features=len(found.weights),
-        classes=len(found.classes),
-        left_out=left_out,
-        network=network,
-    )
+    return {
+        "file": str(out),
+        "images": found.n_images,
+        "features": len(found.weights),
+        "classes": len(found.classes),
+        "left_out": left_out,
+        "network": network,
+    }
 
 
 def _understood(
@@ -209,14 +208,14 @@ def network_of(image_map: ImageMap, model: Path, network: str | None) -> Feature
     return FeatureNetwork.open(network or card["name"])
 
 
-def _show_learned(answer: LearnedImageMap) -> None:
+def _show_learned(answer: dict[str, Any]) -> None:
     output.show_line(
-        f"learned from {answer.images:,} pictures of {answer.classes} classes, "
-        f"{answer.features:,} features each"
+        f"learned from {answer['images']:,} pictures of {answer['classes']} classes, "
+        f"{answer['features']:,} features each"
     )
-    if answer.left_out:
-        output.show_line(f"left out, without a vector: {some(answer.left_out)}")
-    output.show_written(answer.file)
+    if answer["left_out"]:
+        output.show_line(f"left out, without a vector: {some(answer['left_out'])}")
+    output.show_written(answer["file"])
 
 
 def _show_pictures(found: Sequence[UnderstoodPicture]) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,8 @@ from phcle.embedding.columns import LIKELY, TAIL, Column, Reading, Table
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextWarning, OptionError, check_choice
 
-BLOCK = 1_000_000
-"""Cells that are looked up at once: a few arrays of 8 MB."""
+BLOCK = 100_000
+"""Cells that are looked up at once."""
 
 LEAST_SHARE = 0.05
 """Labels and readers with a smaller share are not named as reasons."""
@@ -63,35 +63,30 @@ def completed_cells(
     if draws < 0:
         raise OptionError(f"draws must be 0 or more. Got {draws!r}.")
     tables = completable(embedding, contexts)
-    wanted = None if columns is None else set(listed(columns))
     titles = [title for table in tables for title in table.fields]
-    for title in wanted or ():
+    wanted = titles if columns is None else list(listed(columns))
+    for title in wanted:
         check_choice("a column", title, titles)
     chosen = embedding.labels
     if labels is not None:
         chosen = tuple(map(embedding.resolve, listed(labels)))
+    every = np.array([embedding.row_of[label] for label in chosen], dtype=np.int64)
     completers = [
-        _Completer(
-            table,
-            [n for n, x in enumerate(table.fields) if wanted is None or x in wanted],
-            min_confidence,
-            _Reasons(table).of if why else lambda row, field: "",
-            probabilities,
-        )
+        _Completer(table, set(wanted), min_confidence, why, probabilities)
         for table in tables
     ]
     widest = max((len(table.context.columns) for table in tables), default=1)
     step = max(BLOCK // widest, 1)
-    every = np.array([embedding.row_of[label] for label in chosen], dtype=np.int64)
     for draw in range(max(draws, 1)):
         rng = np.random.default_rng((seed, draw)) if draws else None
+        number = draw + 1 if draws else None
         for start in range(0, len(every), step):
             rows = every[start : start + step]
-            number = draw + 1 if draws else None
-            by_table = [x.cells(rows, rng, number) for x in completers]
-            for label_cells in zip(*by_table, strict=True):
-                for cells in label_cells:
-                    yield from cells
+            by_label: list[list[Cell]] = [[] for _ in rows]
+            for completer in completers:
+                completer.complete(rows, by_label, rng, number)
+            for cells in by_label:
+                yield from cells
 
 
 def completable(
@@ -148,51 +143,54 @@ def warn_of_unpredicted(
     )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Completer:
     """Completes the cells of one table."""
 
     table: Table
-    wanted: list[int]
+    wanted: set[str]
     min_confidence: float
-    reasons: Callable[[int, int], str]
-    has_probabilities: bool
+    why: bool
+    probabilities: bool
+    holders: dict[int, Ints] = field(default_factory=dict)
 
-    def cells(
-        self, rows: Ints, rng: np.random.Generator | None, draw: int | None
-    ) -> Iterator[list[Cell]]:
-        """The completed cells of each label."""
+    def complete(
+        self,
+        rows: Ints,
+        found: list[list[Cell]],
+        rng: np.random.Generator | None,
+        draw: int | None,
+    ) -> None:
+        """Append the cells of each label."""
         embedding, fields = self.table.embedding, self.table.context.fields
         read = self.table.read(rows)
-        found = [self._listed(read.column(fields[n])) for n in self.wanted]
-        columns = [column for column, _ in found]
-        is_shown = np.array([x for _, x in found], dtype=bool).reshape(-1, len(rows))
         if rng is not None:
             shape = (len(rows), len(fields))
             away, place = rng.standard_normal(shape), rng.random(shape)
-            columns = [
-                _drawn(read, column, away[:, n], place[:, n])
-                for n, column in zip(self.wanted, columns, strict=True)
-            ]
-        families = self.table.family_says(rows, [fields[n] for n in self.wanted])
-        for i, row in enumerate(rows.tolist()):
-            label = embedding.labels[row]
-            whose = i, label, embedding.name_of(label)
-            cells = []
-            for at in np.flatnonzero(is_shown[:, i]).tolist():
-                column = columns[at]
-                cells.append(
-                    column.cell(
-                        *whose,
-                        family=families[at].value_of(i),
-                        why=self.reasons(row, self.wanted[at]),
-                        draw=draw,
-                        probabilities=self._probabilities(column, i),
-                    )
+        asked = [n for n, x in enumerate(fields) if x.title in self.wanted]
+        families = self.table.family_says(rows, [fields[n] for n in asked])
+        for n, family in zip(asked, families, strict=True):
+            column, is_shown = self._shown(read.column(fields[n]))
+            if rng is not None:
+                column = _drawn(read, column, away[:, n], place[:, n])
+            chance = column.chance if self.probabilities else None
+            for i in np.flatnonzero(is_shown).tolist():
+                row = int(rows[i])
+                label = embedding.labels[row]
+                cell = column.cell(
+                    i,
+                    label,
+                    embedding.name_of(label),
+                    family=family.value_of(i),
+                    why=self._reason(row, n) if self.why else "",
+                    draw=draw,
                 )
-            yield cells
+                if chance is not None and column.field.values:
+                    each = zip(column.field.values, chance[i].tolist(), strict=True)
+                    cell = replace(cell, probabilities=dict(each))
+                found[i].append(cell)
 
-    def _listed(self, column: Column) -> tuple[Column, Flags]:
+    def _shown(self, column: Column) -> tuple[Column, Flags]:
         """The column, and its gaps that are likely enough.
 
         Of tags, only present ones are listed, as most labels lack most tags.
@@ -207,12 +205,36 @@ class _Completer:
         with np.errstate(invalid="ignore"):
             return column, ~column.is_observed & ~(sure < least)
 
-    def _probabilities(self, column: Column, i: int) -> dict[str, float] | None:
-        """The probability of each value of a category, if asked for."""
-        values, chance = column.field.values, column.chance
-        if not (self.has_probabilities and values) or chance is None:
-            return None
-        return dict(zip(values, chance[i].tolist(), strict=True))
+    def _reason(self, row: int, number: int) -> str:
+        """The labels that speak most for a cell, and the share of each reader."""
+        if self.table.context.fields[number].kind == "tag":
+            names = ", ".join(map(self._name, self._nearest_with(row, number)))
+            return f"like {names}" if names else ""
+        stored: Any = self.table.stored
+        if stored is None:
+            return ""
+        shares = stored.because_share[row, number].astype(float)
+        like = zip(stored.because[row, number], shares, strict=True)
+        named = [f"{self._name(i)} {x:.2f}" for i, x in like if x >= LEAST_SHARE]
+        regime = 0 if stored.is_known[row].any() else 1
+        mix = zip(stored.readers, stored.weights[regime, number], strict=True)
+        order = sorted(mix, key=lambda pair: -pair[1])
+        readers = [f"{x} {weight:.1f}" for x, weight in order if weight >= LEAST_SHARE]
+        parts = [f"like {', '.join(named[:MOST_NAMED])}"] if named else []
+        return "; ".join([*parts, ", ".join(readers)] if readers else parts)
+
+    def _name(self, row: int) -> str:
+        return self.table.embedding.name_of(self.table.embedding.labels[row])
+
+    def _nearest_with(self, row: int, column: int) -> list[int]:
+        """The most similar labels that have a tag."""
+        if column not in self.holders:
+            has_it = self.table.context.matrix.column(column) > 0
+            rows = self.table.positions[has_it]
+            self.holders[column] = rows[rows >= 0]
+        holders, units = self.holders[column], self.table.embedding.unit_vectors
+        order = np.argsort(-(units[holders] @ units[row]), kind="stable")
+        return holders[order[:MOST_NAMED]].tolist()
 
 
 def _drawn(read: Reading, column: Column, away: Floats, place: Floats) -> Column:
@@ -239,49 +261,3 @@ def _drawn(read: Reading, column: Column, away: Floats, place: Floats) -> Column
     both = both[~np.isnan(both)]
     ends = both.min(initial=np.inf), both.max(initial=-np.inf)
     return replace(column, value=np.clip(drawn, *ends))
-
-
-class _Reasons:
-    """Why a cell is predicted as it is, in words."""
-
-    def __init__(self, table: Table) -> None:
-        self.embedding, self.table = table.embedding, table
-        self.found: Any = table.stored
-        self.holders: dict[int, Ints] = {}
-
-    def of(self, row: int, number: int) -> str:
-        """The labels that speak most for a cell, and the share of each reader."""
-        if self.table.context.fields[number].kind == "tag":
-            return self._nearest_with(row, number)
-        if self.found is None:
-            return ""
-        shares = self.found.because_share[row, number].astype(float).tolist()
-        rows = self.found.because[row, number].tolist()
-        named = [
-            f"{self._name(i)} {share:.2f}"
-            for i, share in zip(rows, shares, strict=True)
-            if share >= LEAST_SHARE
-        ][:MOST_NAMED]
-        regime = 0 if self.found.is_known[row].any() else 1
-        weights = self.found.weights[regime, number].tolist()
-        pairs = zip(self.found.readers, weights, strict=True)
-        order = sorted(pairs, key=lambda pair: -pair[1])
-        readers = [f"{x} {weight:.1f}" for x, weight in order if weight >= LEAST_SHARE]
-        parts = [f"like {', '.join(named)}"] if named else []
-        return "; ".join([*parts, ", ".join(readers)] if readers else parts)
-
-    def _name(self, row: int) -> str:
-        return self.embedding.name_of(self.embedding.labels[row])
-
-    def _nearest_with(self, row: int, column: int) -> str:
-        """The most similar labels that have a tag."""
-        if column not in self.holders:
-            has_it = self.table.context.matrix.column(column) > 0
-            rows = self.table.positions[has_it]
-            self.holders[column] = rows[rows >= 0]
-        units = self.embedding.unit_vectors
-        holders = self.holders[column]
-        cosines = units[holders] @ units[row]
-        best = holders[np.argsort(-cosines, kind="stable")[:MOST_NAMED]]
-        names = ", ".join(map(self._name, best.tolist()))
-        return f"like {names}" if names else ""

@@ -20,10 +20,9 @@ import numpy.typing as npt
 
 from phcle.errors import ContextError, FileError, OptionError, some
 from phcle.files.numpy_arrays import read_npy, read_npz
-from phcle.files.reading import check_is_file, is_folder, opened, parse_json
+from phcle.files.reading import is_folder, opened, parse_json
 from phcle.files.text import read_text
 from phcle.optional_imports import import_optional
-from phcle.tables.reader import open_table
 
 Features = npt.NDArray[np.float32]
 Names = npt.NDArray[np.str_]
@@ -108,16 +107,16 @@ class ImageData:
 def load_feature_folder(path: str | Path, *, name: str | None = None) -> ImageData:
     """Read features and labels of images from a folder or a file.
 
-    An `.npz` file has the arrays `features` (images × features) and `labels`: texts, or
-    numbers from 0 that index its array `wnids` or `classes`. A matrix `X.npy` needs its
-    labels beside it, in the column `label` of `labels.csv`. An optional `split.json`
-    maps names of splits to lists of classes. The classes of `test` become `unseen`, and
-    those of `train` and `validation` together become `seen`.
+    The file `features.npz` has the arrays `features` (images × features) and `labels`:
+    texts, or numbers from 0 that index its array `wnids` or `classes`. An optional
+    `split.json` beside it maps names of splits to lists of classes. The classes of
+    `test` become `unseen`, and those of `train` and `validation` together become
+    `seen`.
 
     Parameters
     ----------
     path : str or Path
-        The folder, or one file in it.
+        The folder of `features.npz`, or an `.npz` file of another name.
     name : str, optional
         Name of the data set; by default that of the folder.
 
@@ -131,15 +130,10 @@ def load_feature_folder(path: str | Path, *, name: str | None = None) -> ImageDa
     FileError
         If a file is missing, damaged or not what it should be.
     """
-    path = Path(path)
-    source = _find(path) if is_folder(path) else path
-    check_is_file(source)
-    if source.suffix == ".npz":
-        features, labels = _read_npz(source)
-    elif source.suffix == ".npy":
-        features, labels = read_npy(source), _read_labels(source.parent / "labels.csv")
-    else:
-        raise FileError(f"{source}: must be an .npz or .npy file of features.")
+    source = Path(path)
+    if is_folder(source):
+        source = source / "features.npz"
+    features, labels = _read_npz(source)
     split = source.parent / "split.json"
     splits = _read_splits(split, set(labels.tolist())) if split.is_file() else {}
     try:
@@ -171,20 +165,6 @@ def read_feature_rows(path: Path) -> npt.NDArray[Any]:
     return rows
 
 
-def _find(folder: Path) -> Path:
-    """The one feature file of a folder."""
-    """The one feature file of a folder."""
-    found = [*sorted(folder.glob("*.npz")), *folder.glob("X.npy")]
-    found = [path for path in found if path.name == "features.npz"] or found
-    if len(found) != 1:
-        files = some(path.name for path in found) or "none"
-        raise FileError(
-            f"{folder}: must have one file of features, features.npz or X.npy. "
-            f"Got {files}; name the one to load."
-        )
-    return found[0]
-
-
 def _read_npz(path: Path) -> tuple[npt.NDArray[Any], Names]:
     """The arrays `features` and `labels`."""
     """The arrays `features` and `labels`, as texts."""
@@ -209,22 +189,6 @@ def _read_npz(path: Path) -> tuple[npt.NDArray[Any], Names]:
             f"Got {labels.dtype} of shape {labels.shape}."
         )
     return arrays["features"], labels.astype(np.str_)
-
-
-def _read_labels(path: Path) -> Names:
-    """The labels beside a matrix."""
-    table = open_table(path)
-    titles = [title.lower() for title in table.header]
-    if "label" not in titles:
-        header = some(table.header)
-        raise FileError(f"{path}: needs a column 'label'. Its header has {header}.")
-    column = titles.index("label")
-    rows = [(line, cells[column]) for line, cells in table.rows()]
-    table.raise_faults()
-    for line, label in rows:
-        if not label:
-            raise FileError(f"{path}, line {line}: the label is empty; fill it in.")
-    return np.array([label for _, label in rows], dtype=np.str_)
 
 
 def _read_splits(path: Path, known: set[str]) -> dict[str, tuple[str, ...]]:

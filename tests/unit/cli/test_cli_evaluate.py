@@ -20,8 +20,8 @@ def images(zoo):
     folder.mkdir()
     y = np.repeat([names[x].lower() for x in ids] + ["unicorn"], 5)
     X = np.repeat(np.vstack([vectors, vectors[:1]]), 5, axis=0)
-    np.save(folder / "X.npy", X + 0.01 * rng.standard_normal(X.shape))
-    (folder / "labels.csv").write_text("\n".join(["label", *y]))
+    X += 0.01 * rng.standard_normal(X.shape)
+    np.savez(folder / "features.npz", features=X, labels=y)
     return folder
 
 
@@ -50,8 +50,9 @@ def test_evaluate_takes_the_split_of_the_folder(phcle, images):
 
 
 def test_evaluate_refuses_features_of_other_classes(phcle, images):
-    lines = ["label", *(f"x{i % 9}" for i in range(45))]
-    (images / "labels.csv").write_text("\n".join(lines))
+    others = [f"x{i % 9}" for i in range(45)]
+    features = np.load(images / "features.npz")["features"]
+    np.savez(images / "features.npz", features=features, labels=others)
     result = phcle("evaluate", "animals.phcle", "--features", images, code=2)
     assert "0 of its 9 classes have a vector" in result.stderr
     result = phcle("evaluate", "animals.phcle", "--features", "none", code=2)
