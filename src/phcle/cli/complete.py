@@ -80,7 +80,7 @@ def complete(
     from phcle.embedding.export import (
         COLUMNS,
         check_ending,
-        json_of_cells,
+        rows_of_cells,
         table_text,
     )
     from phcle.embedding.suspicious import suspicious_cells
@@ -143,7 +143,7 @@ def complete(
     if out is not None:
         _write(cells, out, titles, wanted or embedding.labels, quiet, as_json=as_json)
     elif as_json:
-        for piece in table_text(".json", *json_of_cells(cells, titles)):
+        for piece in table_text(".json", *rows_of_cells(cells, ".json", titles)):
             typer.echo(piece, nl=False)  # as they come: they may be many
     else:
         _show_first(cells, titles, embedding)

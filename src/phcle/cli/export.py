@@ -24,16 +24,16 @@ def export(
     out: Path = option(..., "FILE", "Where to write it."),
     format: str | None = option(
         None,
-        "word2vec|npz|csv|parquet|safetensors|atlas",
+        "word2vec|npz|csv|parquet|atlas",
         "Default: chosen by the ending of --out.",
     ),
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
-    """Write an embedding for other tools: gensim, PyTorch, data frames.
+    """Write an embedding for other tools: gensim, NumPy, data frames.
 
-    Endings: .txt or .vec (word2vec text), .npz, .csv, .parquet, .safetensors. The
-    format atlas writes a Parquet file with a map and neighbours for Embedding Atlas.
+    Endings: .txt or .vec (word2vec text), .npz, .csv, .parquet. The format atlas
+    writes a Parquet file with a map and neighbours for Embedding Atlas.
 
     Example: phcle export labels.phcle --out labels.vec
     """

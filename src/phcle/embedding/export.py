@@ -23,9 +23,8 @@ import numpy as np
 
 from phcle.answers import Cell, as_json
 from phcle.embedding.cell_texts import probabilities_text, value_text
-from phcle.errors import BackendError, ContextError, OptionError, check_choice
+from phcle.errors import ContextError, OptionError, check_choice
 from phcle.files.atomic import write_whole
-from phcle.files.container import write_tensors
 from phcle.files.csv_text import csv_lines
 
 if TYPE_CHECKING:
@@ -196,41 +195,44 @@ def write_cells(
         Number of cells.
     """
     ending = check_ending(path)
-    if ending in DELIMITERS:
-        return write_table(path, titles, (cell_texts(cell, titles) for cell in cells))
-    if ending != ".parquet":
-        return write_table(path, *json_of_cells(cells, titles))
-    import pyarrow as pa
+    types: dict[str, Any] = {}
+    if ending == ".parquet":
+        import pyarrow as pa
 
-    types = {**dict.fromkeys(NUMBERS, pa.float64()), "draw": pa.int64()}
-    rows = ([_in_parquet(cell, title) for title in titles] for cell in cells)
-    return write_table(path, titles, rows, types=types)
+        types = {**dict.fromkeys(NUMBERS, pa.float64()), "draw": pa.int64()}
+    return write_table(path, *rows_of_cells(cells, ending, titles), types=types)
 
 
-def json_of_cells(
-    cells: Iterable[Cell], titles: Sequence[str] = COLUMNS
-) -> tuple[list[str], Iterator[list[Any]]]:
-    """Turn cells into what JSON says of them, for `write_table` and `table_text`.
+def rows_of_cells(
+    cells: Iterable[Cell], ending: str, titles: Sequence[str] = COLUMNS
+) -> tuple[Sequence[str], Iterator[list[Any]]]:
+    """Turn cells into rows for `write_table` and `table_text`.
 
     Parameters
     ----------
     cells : iterable of Cell
         The cells.
+    ending : str
+        The format, one of `ENDINGS`.
     titles : sequence of str, optional
-        Fields of the cells, besides the context.
+        Fields of the cells.
 
     Returns
     -------
-    titles : list of str
-        The fields, with the context.
+    titles : sequence of str
+        The fields; JSON has the context, too.
     rows : iterator of list
         The cells.
     """
+    if ending in DELIMITERS:
+        return titles, (cell_texts(cell, titles) for cell in cells)
+    if ending == ".parquet":
+        return titles, ([_in_parquet(cell, x) for x in titles] for cell in cells)
     every = [titles[0], "context", *titles[1:]]
     return every, ([as_json(getattr(cell, x)) for x in every] for cell in cells)
 
 
-def cell_texts(cell: Any, titles: Sequence[str] = COLUMNS) -> list[str]:
+def cell_texts(cell: Cell, titles: Sequence[str] = COLUMNS) -> list[str]:
     """Write a cell as texts for a table that people read.
 
     Parameters
@@ -245,28 +247,21 @@ def cell_texts(cell: Any, titles: Sequence[str] = COLUMNS) -> list[str]:
     list of str
         A text for each field.
     """
-    return [TEXTS.get(title, value_text)(getattr(cell, title)) for title in titles]
+    return [_text(title, getattr(cell, title)) for title in titles]
 
 
-def _in_parquet(cell: Any, title: str) -> str | float | None:
+def _text(title: str, value: Any) -> str:
+    if title in CHANCES and value is not None:
+        return f"{value:.3f}"
+    return probabilities_text(value) if title == "probabilities" else value_text(value)
+
+
+def _in_parquet(cell: Cell, title: str) -> str | float | None:
     """Values are texts, because a column has one type; numbers have all digits."""
     value: str | float | None = getattr(cell, title)
     if value is None or title in NUMBERS:
         return value
-    if isinstance(value, float):
-        return repr(value)
-    return TEXTS.get(title, value_text)(value)
-
-
-def _chance_text(chance: float | None) -> str:
-    return "" if chance is None else f"{chance:.3f}"
-
-
-TEXTS: dict[str, Callable[[Any], str]] = {
-    **dict.fromkeys(CHANCES, _chance_text),
-    "probabilities": probabilities_text,
-}
-"""How fields are written that are no values."""
+    return repr(value) if isinstance(value, float) else _text(title, value)
 
 
 def export(
@@ -378,16 +373,6 @@ def _write_vectors(embedding: LabelEmbedding, path: Path) -> None:
     write_table(path, titles, _rows(embedding), ending=".parquet", types=types)
 
 
-def _write_safetensors(embedding: LabelEmbedding, path: Path) -> None:
-    # `weight` is what nn.Embedding calls its vectors.
-    tensors = {"weight": np.asarray(embedding.vectors, np.float32)}
-    metadata = {
-        "labels": json.dumps(embedding.labels),
-        "names": json.dumps(_names(embedding)),
-    }
-    write_tensors(path, tensors, metadata)
-
-
 def _names(embedding: LabelEmbedding) -> list[str]:
     return [embedding.name_of(label) for label in embedding.labels]
 
@@ -402,7 +387,6 @@ FORMATS: Mapping[str, Callable[[LabelEmbedding, Path], None]] = MappingProxyType
         "npz": _write_npz,
         "csv": _write_csv,
         "parquet": _write_vectors,
-        "safetensors": _write_safetensors,
     }
 )
 """Writers of all formats by name."""
@@ -412,32 +396,3 @@ FORMAT_OF = {
     **{f".{name}": name for name in FORMATS if name != "word2vec"},
 }
 """Formats by the ending of the file."""
-
-LIBRARIES = ("pandas", "polars", "pyarrow")
-
-
-def embedding_frame(embedding: LabelEmbedding, library: str) -> Any:
-    """Convert an embedding to a data frame; see `LabelEmbedding.to_frame`.
-
-    Parameters
-    ----------
-    embedding : LabelEmbedding
-        What to convert.
-    library : {"pandas", "polars", "pyarrow"}
-        Library of the frame.
-
-    Returns
-    -------
-    data frame
-        One row per label.
-    """
-    check_choice("a frame's library", library, LIBRARIES)
-    import narwhals as nw
-
-    cells: dict[str, Any] = {"label": list(embedding.labels)}
-    cells |= {f"x{i}": column for i, column in enumerate(embedding.vectors.T.copy())}
-    try:
-        frame = nw.from_dict(cells, backend=library).to_native()  # type: ignore[arg-type]
-    except ImportError as error:
-        raise BackendError(f"a {library} frame needs {library}: install it.") from error
-    return frame.set_index("label") if library == "pandas" else frame

@@ -122,19 +122,19 @@ class LabelEmbedding:
         )
 
     def _repr_html_(self) -> str:
+        import pandas as pd
+
         shown = [self.name_of(label) for label in self.labels[:SHOWN_LABELS]]
         shown += ["…"] if len(self) > SHOWN_LABELS else []
-        rows = [("context", "labels", "columns", "weight")]
-        for x in self.contexts:
-            n_known = len(set(x.observed_labels))
-            numbers = (f"{n_known:,}", f"{len(x.columns):,}", f"{x.weight:.3g}")
-            rows.append((x.name, *numbers))
-        lines = ("".join(f"<td>{escape(x)}</td>" for x in row) for row in rows)
-        table = "".join(f"<tr>{line}</tr>" for line in lines)
+        known = [
+            (x.name, len(set(x.observed_labels)), len(x.columns), f"{x.weight:.3g}")
+            for x in self.contexts
+        ]
+        table = pd.DataFrame(known, columns=["context", "labels", "columns", "weight"])
         return (
             f"<div><p><b>LabelEmbedding</b>: {len(self):,} labels × {self.dim} "
             f"dimensions<br>{escape(', '.join(shown))}</p>"
-            + (f"<table>{table}</table></div>" if self.contexts else "</div>")
+            f"{table.to_html(index=False) if known else ''}</div>"
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -378,9 +378,8 @@ class LabelEmbedding:
         given = list(_no_text(queries))
         own = [self.resolve(x) if isinstance(x, str) else None for x in given]
         rows = [None if label is None else self.row_of[label] for label in own]
-        vectors = np.empty((len(given), self.dim))
-        for i, query in enumerate(given):
-            vectors[i] = self.vector_of(own[i] or query)
+        vectors = np.array(list(map(self.vector_of, given)), np.float64)
+        vectors = vectors.reshape(len(given), self.dim)
         every = None
         if among is not None:
             chosen = dict.fromkeys(map(self.resolve, _no_text(among)))
@@ -704,24 +703,19 @@ class LabelEmbedding:
         )
         return replace(whole, spellings={**self.spellings, **later.spellings})
 
-    def to_frame(self, library: str = "pandas") -> Any:
+    def to_frame(self) -> Any:
         """Convert the vectors to a data frame.
-
-        Parameters
-        ----------
-        library : {"pandas", "polars", "pyarrow"}, default "pandas"
-            Library of the frame.
 
         Returns
         -------
-        data frame
-            One row per label and one column per dimension. Labels are the index of a
-            pandas frame, and the first column of other frames;
-            `DescriptiveContext.from_frame` finds them there.
+        pandas.DataFrame
+            One row per label, which is its index, and a column for each dimension.
         """
-        from phcle.embedding.export import embedding_frame
+        import pandas as pd
 
-        return embedding_frame(self, library)
+        columns = [f"x{i}" for i in range(self.dim)]
+        index = pd.Index(self.labels, name="label")
+        return pd.DataFrame(self.vectors.copy(), index, columns)
 
     def save(self, path: str | Path) -> None:
         """Write the embedding to one file without pickled code.

@@ -28,7 +28,6 @@ def commands(fitted, out):
         "add": ("add", fitted, "--tags", zoo / "new.csv", "--out", out / "o"),
         "export": ("export", fitted, "--format", "npz", "--out", out / "o"),
         "vectors": ("export", fitted, "--format", "word2vec", "--out", out / "o"),
-        "tensors": ("export", fitted, "--format", "safetensors", "--out", out / "o"),
         "parquet": ("export", fitted, "--format", "parquet", "--out", out / "o"),
         "atlas": ("export", fitted, "--format", "atlas", "--out", out / "o"),
         "map": (

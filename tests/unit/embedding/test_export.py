@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 
@@ -84,18 +83,6 @@ def test_pandas_and_polars_read_parquet(pets, tmp_path):
     np.testing.assert_array_equal(np.stack(frame["vector"]), pets.vectors)
     other = polars.read_parquet(tmp_path / "pets.parquet")
     np.testing.assert_array_equal(other["vector"].to_numpy(), pets.vectors)
-
-
-def test_torch_makes_a_layer_of_the_safetensors_file(pets, tmp_path):
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-    from safetensors import safe_open
-
-    export(pets, tmp_path / "pets.safetensors")
-    with safe_open(tmp_path / "pets.safetensors", framework="pt") as file:
-        layer = torch.nn.Embedding.from_pretrained(file.get_tensor("weight"))
-        labels = json.loads(file.metadata()["labels"])
-    row = layer(torch.tensor(labels.index("guinea pig"))).numpy()
-    np.testing.assert_array_equal(row, pets["guinea pig"])
 
 
 @settings(max_examples=40)

@@ -15,7 +15,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
-from phcle.errors import OptionError
 
 TREE = [("cat", "felid"), ("lion", "felid"), ("dog", "canid"), ("wolf", "canid")]
 TREE += [("felid", "beast"), ("canid", "beast")]
@@ -130,16 +129,7 @@ def test_a_lock_in_user_code_does_not_get_into_a_context(tmp_path):
     assert pickle.loads(pickle.dumps(context)).labels == ("a", "b")
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
-def test_an_embedding_comes_back_from_a_frame_of_any_library(model, library):
-    pytest.importorskip(library, reason=f"{library} is not installed")
-    frame = model.embedding_.to_frame(library)
-    assert type(frame).__module__.startswith(library)
-    found = DescriptiveContext.from_frame(frame)
+def test_an_embedding_comes_back_from_a_frame(model):
+    found = DescriptiveContext.from_frame(model.embedding_.to_frame())
     assert found.labels == model.embedding_.labels
     np.testing.assert_array_equal(found.values, model.embedding_.vectors)
-
-
-def test_a_frame_of_an_unknown_library_is_refused(model):
-    with pytest.raises(OptionError, match="Got 'dask' instead"):
-        model.embedding_.to_frame("dask")
