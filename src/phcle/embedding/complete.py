@@ -234,7 +234,8 @@ class _Completer:
             self.holders[column] = rows[rows >= 0]
         holders, units = self.holders[column], self.table.embedding.unit_vectors
         order = np.argsort(-(units[holders] @ units[row]), kind="stable")
-        return holders[order[:MOST_NAMED]].tolist()
+        best: list[int] = holders[order[:MOST_NAMED]].tolist()
+        return best
 
 
 def _drawn(read: Reading, column: Column, away: Floats, place: Floats) -> Column:

@@ -278,7 +278,7 @@ def balancing_penalty(
     # Between two leads of the best seen class, all penalties give the same answers.
     leads = np.unique(scores[:, is_seen].max(axis=1) - scores[:, ~is_seen].max(axis=1))
     tried = (leads[1:] + leads[:-1]) / 2
-    found = {}
+    found: dict[float, float] = {}
     for penalty in (0.0, *tried[:: len(tried) // MOST_PENALTIES + 1].tolist()):
         answers = names[(scores - penalty * is_seen).argmax(axis=1)]
         found[penalty] = generalised_accuracy(y, answers, unseen=unseen).harmonic

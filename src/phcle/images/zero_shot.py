@@ -224,7 +224,7 @@ def positive(name: str, value: Any, *, whole: bool = False) -> None:
     OptionError
         If the value is anything else.
     """
-    kind = Integral if whole else Real
+    kind: Any = Integral if whole else Real
     if isinstance(value, bool) or not isinstance(value, kind) or not value > 0:
         words = "a whole number" if whole else "a number"
         raise OptionError(f"{name} must be {words} above 0. Got {value!r} instead.")
