@@ -282,7 +282,7 @@ class Cells(Source):
         self, raw: Sequence[Any], title: str, fitted: Cells, name: str
     ) -> Floats:
         """Numbers of new cells; a unit must be that of the fit."""
-        column = read_column(raw, self.markers, numeric=True)
+        column = read_column(raw, self.markers, how="numeric")
         unit = fitted.units.get(title, "")
         if column.unit and unit and column.unit != unit:
             raise ContextError(

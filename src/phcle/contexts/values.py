@@ -856,12 +856,12 @@ class DescriptiveContext(Context):
         """
         markers = UnknownMarkers(tuple(na), keep_na)
         read = encode_columns(labels, cells, markers, read_as)
-        columns, values = read.names, read.values
-        logs, shifts = choose_log_columns(columns, read.titles, values, log, name)
+        columns, titles, values = tuple(read.names), tuple(read.titles), read.values
+        logs, shifts = choose_log_columns(columns, titles, values, log, name)
         if standardize is None:
             given = dict(zip(logs, shifts, strict=True))
             shift = np.array([given.get(column, np.nan) for column in columns])
-            standardize = units_differ(logs_of(values, shift), read.titles)
+            standardize = units_differ(logs_of(values, shift), titles)
         return cls(
             name,
             labels,
@@ -869,14 +869,14 @@ class DescriptiveContext(Context):
             values,
             standardize=standardize,
             source=Cells(
-                read.titles,
+                titles,
                 cells,
                 read.left_out,
                 markers,
-                read.summaries,
+                tuple(read.summaries),
                 read.units,
-                read.remarks,
-                read.odd,
+                tuple(read.remarks),
+                tuple(read.odd),
             ),
             log_columns=logs,
             log_shifts=shifts,

@@ -67,6 +67,8 @@ class ReadColumn:
         What was assumed, without the name of the column.
     odd : dict
         Why a cell is not what nearly all others are, by its row. It counts as unknown.
+    is_plain : bool
+        Whether all numbers are written as programs write them.
     unit : str
         The unit that was dropped from every cell.
     doubt : str
@@ -82,6 +84,7 @@ class ReadColumn:
     words: dict[int, str] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     odd: dict[int, str] = field(default_factory=dict)
+    is_plain: bool = False
     unit: str = ""
     doubt: str = ""
     ways: tuple[str, ...] = ()

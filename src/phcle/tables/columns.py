@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from itertools import islice
 from typing import Any, NamedTuple
@@ -34,7 +34,7 @@ from phcle.tables.cells import (
     unknown_cells,
 )
 from phcle.tables.dates import SAMPLED, read_dates
-from phcle.tables.numbers import read_numbers
+from phcle.tables.numbers import is_plain, read_numbers
 
 Known = dict[int, Any]
 """The known cells of a column by row; texts without spaces around them."""
@@ -111,7 +111,6 @@ def read_column(
     *,
     title: str = "",
     how: str | None = None,
-    numeric: bool = False,
 ) -> ReadColumn:
     """Read a column.
 
@@ -124,10 +123,8 @@ def read_column(
     title : str, default ""
         The title of the column.
     how : str, optional
-        One of `READ_AS`, if the user says what the column is.
-    numeric : bool, default False
-        The column is known to hold numbers, truth values or dates; other cells are
-        unknown.
+        One of `READ_AS`, if the user says what the column is; or "numeric" for numbers,
+        truth values or dates. Other cells are unknown then.
 
     Returns
     -------
@@ -152,7 +149,7 @@ def read_column(
     if not known:
         return ReadColumn("empty")
     found = None
-    how = how or ("numeric" if numeric else "")
+    how = how or ""
     if how in ("", "truth", "numeric"):
         found = _read_ticks(cells, known, how) or _read_truth(known, how)
     if found is None and how in ("", "date", "day-first", "month-first", "numeric"):
@@ -164,11 +161,11 @@ def read_column(
             found.ways = "number", "text"
     if found is not None and (how or not found.doubt):
         found.doubt = ""
-        found.examples = _examples(found, known)
+        _show_examples(found, known)
         return found
     if how not in ("", "text"):
-        odd = dict.fromkeys(known, f"is no {'number' if numeric else how}")
-        return ReadColumn("number", odd=odd)
+        kind = "number" if how == "numeric" else how
+        return ReadColumn("number", odd=dict.fromkeys(known, f"is no {kind}"))
     text = _read_category(known)
     if found is not None:
         is_name = found.doubt.startswith("its numbers")
@@ -178,16 +175,27 @@ def read_column(
     return text
 
 
-def _examples(found: ReadColumn, known: Known) -> tuple[str, ...]:
-    """Two different texts and what they were read as."""
-    shown: dict[str, str] = {}
-    for i, number in found.numbers.items():
-        cell = known.get(i)
-        if isinstance(cell, str) and len(shown) < 2:
-            truth = "yes" if number else "no"
-            form = {"truth": truth, "date": f"{number:.7g}"}
-            shown.setdefault(cell, form.get(found.kind, f"{number:.12g}"))
-    return tuple(f"{cell!r} as {number}" for cell, number in shown.items())
+def _show_examples(found: ReadColumn, known: Known) -> None:
+    """Show two texts and what they were read as; a remark has other notations."""
+    sure = found.is_plain or found.kind == "truth"
+    shown: dict[str, float] = {}
+    for i in islice(found.numbers, 100 if sure else None):
+        if isinstance(cell := known.get(i), str):
+            shown.setdefault(cell, found.numbers[i])
+    order = sorted(shown, key=lambda cell: is_plain(cell, shown[cell]))[:2]
+    form = {"date": "{:.7g}", "number": "{:.12g}"}.get(found.kind, "")
+    words = {
+        cell: form.format(shown[cell]) or ("no", "yes")[int(shown[cell])]
+        for cell in order
+    }
+    found.examples = tuple(f"{cell!r} as {word}" for cell, word in words.items())
+    said = [
+        f"{cell!r} read as {word}"
+        for cell, word in words.items()
+        if not (sure or is_plain(cell, shown[cell]))
+    ]
+    if said:
+        found.remarks.insert(0, " and ".join(said))
 
 
 def _read_ticks(cells: Sequence[Any], known: Known, how: str) -> ReadColumn | None:
@@ -257,31 +265,30 @@ def _why_names(known: Known, title: str) -> str:
     plain = " ".join(re.split(r"[\W_]+", title.lower())).strip()
     if plain in VERSIONS:
         return f"its numbers are versions by the title {title!r}"
-    digits = {
+    whole = [
         str(x)
         for x in known.values()
         if (isinstance(x, str) and x.isdecimal()) or type(x) is int
-    }
-    longest = max(map(len, digits), default=0)
-    if longest > MOST_DIGITS:
-        shown = max(digits, key=len)
-        return f"its numbers have more than {MOST_DIGITS} digits, such as {shown!r}"
+    ]
+    digits = dict.fromkeys(whole)
+    longest = max(digits, key=len, default="")
+    if len(longest) > MOST_DIGITS:
+        return f"its numbers have more than {MOST_DIGITS} digits, such as {longest!r}"
     zeros = [x for x in digits if len(x) > 1 and x.startswith("0")]
     if zeros:
         return f"its numbers have leading zeros, such as {zeros[0]!r}"
-    others = [x for x in known.values() if not (isinstance(x, str) and x in digits)]
-    if len(others) > (1 - NEARLY_ALL) * len(known) or any(
-        as_number(x) is not None for x in others
-    ):
-        return ""  # amounts, or numbers that have a type
+    others = [x for x in known.values() if str(x) not in digits]
+    are_amounts = any(as_number(x) is not None for x in others)
+    if len(others) > (1 - NEARLY_ALL) * len(known) or are_amounts:
+        return ""
     if plain in CODES:
         return f"its numbers are codes by the title {title!r}"
-    if len(digits) < max(FEWEST_ALIKE, len(known) - len(others)):
+    if len(digits) < max(FEWEST_ALIKE, len(whole)):
         return ""
     if plain.split()[-1:] and plain.split()[-1] in IDENTIFIERS:
         return f"its numbers all differ and the title is {title!r}"
-    if longest >= ONE_LENGTH and longest == min(map(len, digits)):
-        return f"its numbers all differ and have {longest} digits"
+    if len(longest) >= ONE_LENGTH and len(longest) == min(map(len, digits)):
+        return f"its numbers all differ and have {len(longest)} digits"
     return ""
 
 
@@ -347,37 +354,38 @@ class OddCell(NamedTuple):
     why: str
 
 
-class EncodedColumns(NamedTuple):
+@dataclass
+class EncodedColumns:
     """Columns of numbers, and what was found out about the cells they came from.
 
-    Parameters
+    Attributes
     ----------
-    names : tuple of str
-        Names of the new columns, such as `weight` or `colour=red`.
-    titles : tuple of str
-        For each new column the title that it came from.
     values : array of shape (labels, columns)
         The numbers; NaN for missing values.
+    names : list of str
+        Names of the new columns, such as `weight` or `colour=red`.
+    titles : list of str
+        For each new column the title that it came from.
     left_out : dict
         Why a column is left out, by its title.
     units : dict
         The unit that was dropped from the cells of a column, by its title.
-    summaries : tuple of ColumnSummary
+    summaries : list of ColumnSummary
         How each column of cells was read.
-    remarks : tuple of str
+    remarks : list of str
         What was assumed or changed.
-    odd : tuple of OddCell
+    odd : list of OddCell
         Cells that count as unknown, because nearly all others are something else.
     """
 
-    names: tuple[str, ...]
-    titles: tuple[str, ...]
     values: Floats
-    left_out: dict[str, str]
-    units: dict[str, str]
-    summaries: tuple[ColumnSummary, ...]
-    remarks: tuple[str, ...]
-    odd: tuple[OddCell, ...]
+    names: list[str] = field(default_factory=list)
+    titles: list[str] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
+    summaries: list[ColumnSummary] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    odd: list[OddCell] = field(default_factory=list)
 
 
 def encode_columns(
@@ -410,59 +418,49 @@ def encode_columns(
     """
     markers = markers or UnknownMarkers()
     n_rows = len(labels)
-    names: list[str] = []
-    titles: list[str] = []
-    blocks: list[Floats] = []
-    left_out: dict[str, str] = {}
-    remarks: list[str] = []
-    odd: list[OddCell] = []
-    summaries: list[ColumnSummary] = []
-    units: dict[str, str] = {}
+    blocks = [np.empty((n_rows, 0))]
     unknown: Counter[str] = Counter()
+    found = EncodedColumns(blocks[0])
     for title, raw in cells.items():
         column = read_column(raw, markers, title=title, how=(read_as or {}).get(title))
         unknown += markers.count(raw)
-        remarks += [f"{title!r}: {x}" for x in _said(title, column, raw)]
-        odd += [
+        found.remarks += [f"{title!r}: {x}" for x in _said(title, column, raw)]
+        found.odd += [
             OddCell(labels[row], title, str(raw[row]).strip(), why)
             for row, why in sorted(column.odd.items())
         ]
         if column.unit:
-            units[title] = column.unit
+            found.units[title] = column.unit
+        numbers = column.array(n_rows)
         values = sorted(set(column.words.values()))
-        reason = _why_left_out(title, column, len(values), n_rows)
-        summaries.append(_summary(title, column, reason))
-        if reason is not None:
-            left_out[title] = reason
+        reason = _why_left_out(title, column, numbers, len(values))
+        if reason:
+            found.left_out[title] = reason
+            summary = ColumnSummary(title, f"left out: {reason}", 0, (), column.doubt)
+            found.summaries.append(summary)
             continue
-        is_text = column.kind == "category"
-        own = [f"{title}={value}" for value in values] if is_text else [title]
-        names += own
-        titles += [title] * len(own)
-        block = _one_hot(column, values, n_rows) if is_text else column.array(n_rows)
-        blocks.append(block.reshape(n_rows, len(own)))
+        is_truth = column.kind == "number" and set(column.numbers.values()) <= {0, 1}
+        found.summaries.append(
+            ColumnSummary(
+                title,
+                "truth" if is_truth else column.kind,
+                len(column.numbers or column.words),
+                column.examples,
+                column.doubt,
+            )
+        )
+        names = [title]
+        block = numbers.reshape(n_rows, 1)
+        if column.kind == "category":
+            names = [f"{title}={value}" for value in values]
+            block = _one_hot(column, values, n_rows)
+        found.names += names
+        found.titles += [title] * len(names)
+        blocks.append(block)
     if unknown:
-        remarks.insert(0, unknown_cells(unknown))
-    return EncodedColumns(
-        tuple(names),
-        tuple(titles),
-        np.hstack(blocks) if blocks else np.empty((n_rows, 0)),
-        left_out,
-        units,
-        tuple(summaries),
-        tuple(remarks),
-        tuple(odd),
-    )
-
-
-def _summary(title: str, column: ReadColumn, reason: str | None) -> ColumnSummary:
-    """How a column was read; numbers that are all 0 or 1 are truth values."""
-    if reason is not None:
-        return ColumnSummary(title, f"left out: {reason}", 0, (), column.doubt)
-    is_truth = column.kind == "number" and set(column.numbers.values()) <= {0, 1}
-    holds = "truth" if is_truth else column.kind
-    known = column.numbers or column.words
-    return ColumnSummary(title, holds, len(known), column.examples, column.doubt)
+        found.remarks.insert(0, unknown_cells(unknown))
+    found.values = np.hstack(blocks)
+    return found
 
 
 def _said(title: str, column: ReadColumn, cells: Sequence[Any]) -> list[str]:
@@ -482,16 +480,15 @@ def _said(title: str, column: ReadColumn, cells: Sequence[Any]) -> list[str]:
 
 
 def _why_left_out(
-    title: str, column: ReadColumn, n_values: int, n_rows: int
-) -> str | None:
-    """Why a column tells nothing about its labels; None if it may."""
-    numbers = np.sort(column.array(n_rows))
+    title: str, column: ReadColumn, numbers: Floats, n_values: int
+) -> str:
+    """Why a column tells nothing about its labels; empty if it may."""
+    n_rows, n_known = len(numbers), len(column.words)
     is_index = title.strip().casefold() in ROW_NUMBERS and n_rows >= FEWEST_ROWS
-    if is_index and (np.diff(numbers) == 1).all():
+    if is_index and (np.diff(np.sort(numbers)) == 1).all():
         return "it numbers the rows"
     if column.kind == "identifier":
         return f"{column.doubt}; --read {title}=number takes them as numbers"
-    n_known = len(column.words)
     if FEW_VALUES < n_values > n_known / 2:
         return (
             f"{n_values} of its {n_known} known cells differ, so it holds identifiers "
@@ -503,7 +500,7 @@ def _why_left_out(
             f"its {n_values} values would take {n_cells:,} cells; give it as --tags "
             "(from_tags), which stores what is present alone"
         )
-    return None
+    return ""
 
 
 def _one_hot(column: ReadColumn, values: Sequence[str], n_rows: int) -> Floats:

@@ -159,10 +159,6 @@ def read_dates(known: Mapping[int, Any], how: str = "") -> ReadColumn | None:
     is_rare = len(found.odd) > (1 - NEARLY_ALL) * len(known)
     if not found.numbers or (is_rare and not how):
         return None
-    shown = list(found.numbers)[:2]
-    listed = [f"{str(known[i])!r} as {found.numbers[i]:.7g}" for i in shown]
-    listed = list(dict.fromkeys(listed))
-    found.remarks = [f"dates read as years, such as {' and '.join(listed)}"]
     return found
 
 

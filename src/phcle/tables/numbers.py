@@ -11,7 +11,7 @@ import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from phcle.tables.cells import CLEAR, NEARLY_ALL, ReadColumn, as_number
@@ -189,7 +189,8 @@ def read_numbers(cells: Mapping[int, str], decimal: str = "") -> ReadColumn:
     "'1.299' may be 1.299 or 1299"
     """
     found = ReadColumn("number", _plain_numbers(cells, decimal))
-    if found.numbers:
+    found.is_plain = bool(found.numbers) or not cells
+    if found.is_plain:
         return found
     parsed = {
         i: x for i, cell in cells.items() if (x := parse_number(cell)) is not None
@@ -212,7 +213,12 @@ def read_numbers(cells: Mapping[int, str], decimal: str = "") -> ReadColumn:
         number = None if cells[i].lower() in CLEAR else as_number(cells[i])
         if number is not None and math.isfinite(number):
             found.numbers[i] = number
-    _say_what_was_dropped(list(numbers.values()), votes, decimal, found)
+    if votes["."] and votes[","]:
+        fewer = "." if votes["."] < votes[","] else ","
+        odd = [cell.text for cell in numbers.values() if cell.decides == fewer]
+        found.remarks.append(
+            f"{len(odd)} in another notation than the others, such as {odd[0]!r}"
+        )
     return found
 
 
@@ -299,6 +305,30 @@ def parse_number(text: str) -> ParsedNumber | None:
     return ParsedNumber(text, values, *around, currency, unit, after in SCALES)
 
 
+def is_plain(text: str, value: float) -> bool:
+    """Tell whether a text could be no other number, and any program reads it.
+
+    Parameters
+    ----------
+    text : str
+        A cell without spaces around it.
+    value : float
+        The number that it stands for.
+
+    Returns
+    -------
+    bool
+        Whether it is written so.
+
+    Examples
+    --------
+    >>> is_plain("4.5", 4.5), is_plain("1.299", 1.299), is_plain("4,5", 4.5)
+    (True, False, False)
+    """
+    parsed = parse_number(text)
+    return as_number(text) == value and not (parsed and parsed.is_open)
+
+
 def _currency(text: str) -> str:
     text = text.lower()
     is_sign = len(text) == 1 and unicodedata.category(text) == "Sc"
@@ -369,30 +399,3 @@ def _common_currency(parsed: Numbers, found: ReadColumn) -> None:
     for i, cell in parsed.items():
         if cell.currency not in ("", usual):
             found.odd[i] = f"is not in {usual}"
-
-
-def _say_what_was_dropped(
-    cells: Sequence[ParsedNumber], votes: Counter[str], decimal: str, found: ReadColumn
-) -> None:
-    money = [cell for cell in cells if cell.currency]
-    if money:
-        found.remarks.append(f"currency of {money[0].text!r} dropped")
-    percent = next((cell for cell in cells if cell.unit == "%"), None)
-    if percent and found.unit == "%":
-        found.remarks.append(f"percent sign of {percent.text!r} dropped")
-    elif found.unit:
-        found.remarks.append(f"unit {found.unit!r} dropped")
-    if votes["."] and votes[","]:
-        fewer = "." if votes["."] < votes[","] else ","
-        odd = [cell.text for cell in cells if cell.decides == fewer]
-        found.remarks.append(
-            f"{len(odd)} numbers in another notation than the others, such as "
-            f"{odd[0]!r}"
-        )
-        return
-    scaled = [cell for cell in cells if cell.is_scaled]
-    marked = [cell for cell in cells if cell.mark]
-    if scaled or (marked and (votes[","] or not votes["."])):
-        shown = [*scaled, *marked, *cells][:2]
-        listed = (f"{cell.text!r} read as {cell.value(decimal):.12g}" for cell in shown)
-        found.remarks.append(" and ".join(dict.fromkeys(listed)))

@@ -12,7 +12,7 @@ import warnings
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from datetime import datetime, time
 from functools import partial
 from itertools import chain, repeat
@@ -137,21 +137,16 @@ def _sheet_rows(
     merged: Mapping[int, Sequence[tuple[Place, Place]]],
     formulas: str | None,
 ) -> Rows:
+    unread = nullcontext(repeat(()))
     with (
-        open_book(path, data_only=True, read_only=True) as book,
-        open_book(path, read_only=True) if formulas else nullcontext() as other,
+        _streamed(path, title, data_only=True) as values,
+        _streamed(path, title, data_only=False) if formulas else unread as written,
     ):
-        sheet = book[title]
-        sheet.reset_dimensions()  # what the file says of them may be wrong
-        written: Iterable[Any] = repeat(())
-        if other is not None:
-            other[title].reset_dimensions()
-            written = other[title].iter_rows()
-        values: dict[Place, Any] = {}
+        first_values: dict[Place, Any] = {}
         width = n_spread = 0
-        rows = zip(sheet.iter_rows(values_only=True), written, strict=False)
+        rows = zip(values, written, strict=False)
         for number, (row, own) in enumerate(rows, 1):
-            cells = list(row)
+            cells = [cell.value for cell in row]
             n_spread += len(cells) - 100 * (len(cells) - cells.count(None))
             if n_spread > MOST_CELLS:
                 raise FileError(
@@ -169,14 +164,23 @@ def _sheet_rows(
             for (_, column), first in merged.get(number, ()):
                 cells += [None] * (column - len(cells))
                 if first == (number, column):
-                    values[first] = cells[column - 1]
-                cells[column - 1] = values.get(first)
+                    first_values[first] = cells[column - 1]
+                cells[column - 1] = first_values.get(first)
             cells = list(map(_dated, cells))
             while len(cells) > width and cells[-1] == "":
                 cells.pop()
             if any(cell != "" for cell in cells):
                 width = width or len(cells)
                 yield number, cells + [""] * (width - len(cells))
+
+
+@contextmanager
+def _streamed(path: Path, title: str, *, data_only: bool) -> Iterator[Iterable[Any]]:
+    """The rows of a sheet; what the file says of its size may be wrong."""
+    with open_book(path, data_only=data_only, read_only=True) as book:
+        book[title].reset_dimensions()
+        with closing(book[title].iter_rows()) as rows:
+            yield rows
 
 
 def _dated(value: Any) -> Any:

@@ -42,7 +42,7 @@ def words_of(context):
     ("cells", "numbers", "remark"),
     [
         (["1.299,00", "45,5", "1.100"], [1299, 45.5, 1100], "'1.299,00' read as 1299"),
-        (["1,299.00", "1,100", "7"], [1299, 1100, 7], None),
+        (["1,299.00", "1,100", "7"], [1299, 1100, 7], "'1,299.00' read as 1299"),
         (["1.299", "2.45"], [1.299, 2.45], None),
         (["1.299", "2,45"], [1299, 2.45], "'2,45' read as 2.45"),
         (
@@ -51,34 +51,33 @@ def words_of(context):
             "'1,299' re",
         ),
         (["1299", "1.450"], [1299, 1.45], "'1.450' read as 1.45"),
-        (["\u00a324,600", "\u00a338,900"], [24600, 38900], "currency"),
+        (["\u00a324,600", "\u00a338,900"], [24600, 38900], "read as 24600"),
         (["5 kg", "500 g"], [5, 0.5], "'g' converted to 'kg'"),
         (["5 mW", "3 mW", "2 MW"], [5, 3, 2e9], "'MW' converted to 'mW'"),
         (["5 %", "6 %", "5 \u2030"], [5, 6, 0.5], "converted to '%'"),
         (["5 million", "3 billion"], [5e6, 3e9], "'5 million' read as 5000000"),
-        (["1 room", "3 rooms", "2 rooms"], [1, 3, 2], "unit 'rooms' dropped"),
+        (["1 room", "3 rooms", "2 rooms"], [1, 3, 2], "'1 room' read as 1 and"),
         (["0,125", "3"], [0.125, 3], "'0,125' read as 0.125"),
-        (["12,34,567", "5"], [1234567, 5], None),
-        (["£45", "12"], [45, 12], "currency of '£45' dropped"),
-        (["-£45", "£-12", "(£3)"], [-45, -12, -3], "currency"),
-        (["EUR 5", "7 EUR"], [5, 7], "currency"),
-        (["12%", "3 %"], [12, 3], "percent sign of '12%' dropped"),
-        (["3 kg", "4.5 kg"], [3, 4.5], "unit 'kg' dropped"),
-        (["3cm", "4cm"], [3, 4], "unit 'cm' dropped"),
-        (["3 rooms", "4 rooms"], [3, 4], "unit 'rooms' dropped"),
+        (["12,34,567", "5"], [1234567, 5], "'12,34,567' read as 1234567"),
+        (["12", "£45"], [12, 45], "'£45' read as 45"),
+        (["-£45", "£-12", "(£3)"], [-45, -12, -3], "'£-12' read as -12"),
+        (["EUR 5", "7 EUR"], [5, 7], "'EUR 5' read as 5"),
+        (["12%", "3 %"], [12, 3], "'12%' read as 12"),
+        (["3 kg", "4.5 kg"], [3, 4.5], "'4.5 kg' read as 4.5"),
+        (["3cm", "4cm"], [3, 4], "'3cm' read as 3"),
         (
             ["1e3", "2.5E-1", np.float32(0.5), Decimal("-2")],
             [1000, 0.25, 0.5, -2],
             None,
         ),
-        (["605.57", "1.299,00"], [605.57, 1299], "in another notation"),
+        (["605.57", "1.299,00"], [605.57, 1299], "1 in another notation"),
         (["12", " 1E-3 ", "+.5"], [12, 0.001, 0.5], None),
     ],
 )
 def test_numbers_are_read_as_their_column_writes_them(cells, numbers, remark):
     context = read(cells)
     assert numbers_of(context) == numbers
-    assert (remark is None and not context.remarks) or remark in context.remarks[0]
+    assert (remark is None and not context.remarks) or remark in str(context.remarks)
 
 
 def test_a_few_numbers_among_texts_are_a_category_with_a_remark():
@@ -125,7 +124,7 @@ def test_dates_are_years(cells):
     context = read(cells)
     years = [2021 + (date(2021, 7, 2) - date(2021, 1, 1)).days / 365, 2020.0]
     np.testing.assert_allclose(numbers_of(context)[:2], years)
-    assert "dates read as years" in context.remarks[-1]
+    assert all(" read as 202" in remark for remark in context.remarks)
 
 
 DOUBTS = {
@@ -218,7 +217,7 @@ def test_a_frame_of_texts_is_read_as_a_file_and_a_warning_says_so():
         index=["a", "b", "c"],
     )
     with pytest.warns(
-        GuessWarning, match=r"1 cell unknown: 'n/a' 1; 'price': currency"
+        GuessWarning, match=r"1 cell unknown: 'n/a' 1; 'price': '£1,299.00' read as"
     ):
         context = DescriptiveContext.from_frame(frame)
     assert context.columns == ("price", "size=large", "size=small")
