@@ -17,6 +17,7 @@ import warnings
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from phcle.contexts.labels import same_names
@@ -303,33 +304,27 @@ def match_labels(
     """
     meaning = _resolved(synonyms or {})
     names = [source.names for source in sources]
-    used: dict[str, str] = {}
-    if meaning:
-        given = set().union(*names)
-        used = {other: label for other, label in meaning.items() if other in given}
-        names = _renamed(names, used)
+    given = set().union(*names) if meaning else set()
+    used = {other: label for other, label in meaning.items() if other in given}
     unused = tuple(other for other in meaning if other not in used)
+    names = _renamed(names, used)
     if all(same_names(own, names[0]) for own in names):
         # The usual case of a clean fit: equal labels everywhere.
         return LabelMatch(mode, (), used, unused)
-    joined, undecided = _joined(sources, names) if mode == "safe" else ((), ())
+    is_safe = mode == "safe"
+    joined, undecided = _joined(sources, names) if is_safe else ((), ())
     spelled = {each.spelling: each.label for each in joined}
-    names = _renamed(names, spelled)
-    n_contexts: Counter[str] = Counter()
-    for source, own in zip(sources, names, strict=True):
-        if source.role == "context":
-            n_contexts.update(own)
-    files = list(zip(sources, names, strict=True))
+    files = list(zip(sources, _renamed(names, spelled), strict=True))
+    of_contexts = [own for source, own in files if source.role == "context"]
+    n_contexts = Counter(chain.from_iterable(of_contexts))
     near: list[Suggestion] = []
     are_complete = True
-    if mode == "safe":
+    if is_safe:
         decided = {each.spelling for each in undecided}
-        lists_last = sorted(files, key=lambda x: x[0].role != "context")
-        near, are_complete = _near_spellings(lists_last, decided, n_contexts)
-    matched = {**spelled, **{o: spelled.get(x, x) for o, x in used.items()}}
-    files = list(
-        zip(sources, _renamed([x.labels for x in sources], matched), strict=True)
-    )
+        near, are_complete = _near_spellings(files, decided, n_contexts)
+    spelled |= {other: spelled.get(label, label) for other, label in used.items()}
+    labels = _renamed([source.labels for source in sources], spelled)
+    files = list(zip(sources, labels, strict=True))
     return LabelMatch(
         mode,
         joined,
@@ -346,8 +341,6 @@ def _renamed(
     names: Sequence[Sequence[str]], spellings: Mapping[str, str]
 ) -> list[Sequence[str]]:
     """The labels of each file, with spellings replaced."""
-    if not spellings:
-        return list(names)
     return [
         own
         if spellings.keys().isdisjoint(own)
@@ -373,37 +366,30 @@ def _joined(
     sources: Sequence[LabelSource], names: Sequence[Sequence[str]]
 ) -> tuple[tuple[JoinedLabel, ...], tuple[Suggestion, ...]]:
     """Join spellings of one key; suggest those that have rivals in their file."""
-    spellings = set().union(*names)
-    keys = {x: match_key(x) for x in spellings}
-    n_spellings = Counter(keys.values())
-    if len(n_spellings) == len(keys):
-        return (), ()
-    key_of = {x: key for x, key in keys.items() if n_spellings[key] > 1}
-    first: dict[str, int] = {}  # in the order in which they occur
-    rivals: set[str] = set()  # keys of which one file has two spellings
-    for i, own in enumerate(names):
-        counts = Counter(key_of[x] for x in own if x in key_of)
-        rivals.update(key for key, count in counts.items() if count > 1)
-        for x in own:
-            if x in key_of:
-                first.setdefault(x, i)
+    key_of = {x: match_key(x) for x in dict.fromkeys(chain.from_iterable(names))}
+    n_spellings = Counter(key_of.values())
     groups: dict[str, list[str]] = defaultdict(list)
-    for x in first:
-        groups[key_of[x]].append(x)
+    for x, key in key_of.items():
+        if n_spellings[key] > 1:
+            groups[key].append(x)
+    files = list(map(set, names)) if groups else []
+    first = {
+        x: next(i for i, own in enumerate(files) if x in own)
+        for x in chain.from_iterable(groups.values())
+    }
     joined, undecided = [], []
-    for x, i in first.items():
+    for x in filter(first.__contains__, key_of):  # in the order of the files
         group = groups[key_of[x]]
         earliest = first[group[0]]
-        if i == earliest:
-            continue
         labels = tuple(y for y in group if first[y] == earliest)
-        differs = differences(x, labels[0])
-        if key_of[x] in rivals:
-            reason = " and ".join(differs)
-            undecided.append(Suggestion(sources[i].name, x, labels, reason))
+        if x in labels:
+            continue
+        source, differs = sources[first[x]].name, differences(x, labels[0])
+        if any(len(own.intersection(group)) > 1 for own in files):
+            undecided.append(Suggestion(source, x, labels, " and ".join(differs)))
         else:
             before = sources[earliest].name
-            joined.append(JoinedLabel(sources[i].name, x, labels[0], before, differs))
+            joined.append(JoinedLabel(source, x, labels[0], before, differs))
     return tuple(joined), tuple(undecided)
 
 
@@ -411,27 +397,24 @@ def _own_labels(
     files: Sequence[Names], n_contexts: Mapping[str, int]
 ) -> tuple[OwnLabels, ...]:
     """Labels that no other context has; of a file of names, that no context has."""
-    is_one = sum(source.role == "context" for source, _ in files) < 2
+    roles = [source.role for source, _ in files]
     found = []
     for source, labels in files:
-        most = 1 if source.role == "context" else 0
-        if not (most and is_one):
-            own = [x for x in labels if n_contexts.get(x, 0) <= most]
-            examples = tuple(own[:EXAMPLES])
-            found.append(OwnLabels(source.name, len(own), len(labels), examples))
+        is_context = source.role == "context"
+        if not is_context or roles.count("context") > 1:
+            own = [x for x in labels if n_contexts.get(x, 0) <= is_context]
+            found.append(
+                OwnLabels(source.name, len(own), len(labels), tuple(own[:EXAMPLES]))
+            )
     return tuple(found)
 
 
 def _left_out(files: Sequence[Names]) -> dict[str, int]:
     """How many labels of each context are not among the labels to embed."""
-    wanted = [set(labels) for source, labels in files if source.role == "labels"]
-    if not wanted:
+    wanted = next((set(own) for x, own in files if x.role == "labels"), None)
+    if wanted is None:
         return {}
-    counts = {
-        source.name: len(set(labels) - wanted[-1])
-        for source, labels in files
-        if source.role == "context"
-    }
+    counts = {x.name: len(set(own) - wanted) for x, own in files if x.role == "context"}
     return {name: count for name, count in counts.items() if count}
 
 
@@ -446,34 +429,32 @@ def _near_spellings(
     known: dict[str, None] = {}
     suggestions: list[Suggestion] = []
     are_complete = True
-    for i, (source, own) in enumerate(files):
-        most = 1 if source.role == "context" else 0
-        alone = [x for x in own if n_contexts.get(x, 0) <= most and x not in decided]
-        if i and alone:
-            found = _alike(alone, known)
-            rest = [x for x in alone if x not in found]
-            here = set(own)
-            others = [x for x in known if x not in here]
-            # Only labels with the same first letter are compared.
-            n_letters = max(1, len({name[:1].lower() for name in others}))
-            if len(rest) * len(others) <= MOST_PAIRS * n_letters:
-                found.update(_close(rest, others))
-            else:
-                are_complete = False
-            suggestions += [
-                Suggestion(source.name, name, *found[name])
-                for name in alone
-                if name in found
-            ]
-        if source.role == "context":
-            known.update(dict.fromkeys(own))
+    for source, own in sorted(files, key=lambda x: x[0].role != "context"):
+        is_context = source.role == "context"
+        alone = [x for x in own if n_contexts.get(x, 0) <= is_context and known]
+        alone = [x for x in alone if x not in decided]
+        found = _alike(alone, known)
+        rest = [x for x in alone if x not in found]
+        here = set(own)
+        others = [x for x in known if x not in here] if rest else []
+        # Only labels with the same first letter are compared.
+        n_letters = len({name[:1].lower() for name in others})
+        if len(rest) * len(others) <= MOST_PAIRS * max(n_letters, 1):
+            found |= _close(rest, others)
+        else:
+            are_complete = False
+        suggestions += [
+            Suggestion(source.name, x, *found[x]) for x in alone if x in found
+        ]
+        if is_context:
+            known |= dict.fromkeys(own)
     return suggestions, are_complete
 
 
 def _alike(alone: Sequence[str], known: Iterable[str]) -> Found:
     """Labels that differ from known ones in punctuation or number."""
     asked = {name: _forms(match_key(name)) for name in alone}
-    wanted = {form for forms in asked.values() for form in forms}
+    wanted = set(chain.from_iterable(asked.values()))
     by_bare: dict[str, list[str]] = defaultdict(list)
     by_singular: dict[str, list[str]] = defaultdict(list)
     for name in known:
@@ -521,20 +502,22 @@ def _close(names: Sequence[str], known: Sequence[str]) -> Found:
 
     Both begin with the same letter and have the same digits: Model 3 is not Model 5.
     """
-    blocks: dict[str, dict[str, list[str]]] = {}
+    if not (names and known):
+        return {}
+    # Imported here, because most fits have nothing to compare.
+    from rapidfuzz import process
+    from rapidfuzz.distance import OSA
+
+    blocks: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for name in known:
         key = match_key(name)
-        blocks.setdefault(_block(key), {}).setdefault(key, []).append(name)
+        blocks[_block(key)][key].append(name)
     found: Found = {}
     for name in names:
         key = match_key(name)
         block = blocks.get(_block(key), {})
-        if len(key) < SHORTEST or not block:
+        if len(key) < SHORTEST:
             continue
-        # Imported here, because most fits have nothing to compare.
-        from rapidfuzz import process
-        from rapidfuzz.distance import OSA
-
         most = 2 if 2 * len(key) + 2 >= LONG else 1
         near = process.extract(
             key, block.keys(), scorer=OSA.distance, score_cutoff=most, limit=9
@@ -575,33 +558,31 @@ def match_lines(match: LabelMatch) -> list[str]:
     labels that no other file has: 1 of 3 in looks.csv (Sofas)
     """
     lines = []
-    groups: dict[tuple[str, str, tuple[str, ...]], list[JoinedLabel]] = {}
-    for each in match.joined:
-        groups.setdefault((each.source, each.first, each.differs), []).append(each)
+    groups: dict[tuple[str, str, tuple[str, ...]], list[str]] = defaultdict(list)
+    for x in match.joined:
+        groups[x.source, x.first, x.differs].append(f"{x.spelling} → {x.label}")
     for (source, first, differs), own in groups.items():
-        examples = _few([f"{x.spelling} → {x.label}" for x in own])
-        verb = "differs" if len(own) == 1 else "differ"
         lines.append(
-            f"{_labels(len(own))} of {source} {verb} from {first} only in "
-            f"{' and '.join(differs)}: {examples}"
+            f"{_labels(len(own))} of {source} differ{'s' * (len(own) == 1)} from "
+            f"{first} only in {' and '.join(differs)}: {_few(own)}"
         )
     if match.synonyms:
         examples = _few([f"{other} → {x}" for other, x in match.synonyms.items()])
         lines.append(f"{_labels(len(match.synonyms))} joined by synonyms: {examples}")
     if match.unused_synonyms:
         lines.append(f"synonyms that no file has: {_few(match.unused_synonyms)}")
-    own_labels = [each for each in match.own_labels if each.count]
-    if own_labels:
-        counts = ", ".join(
-            f"{x.count} of {x.total} in {x.source} ({_few(x.examples, x.count)})"
-            for x in own_labels
-        )
-        worst = match.worst if len(own_labels) > 1 else None
+    counts = [
+        f"{x.count} of {x.total} in {x.source} ({_few(x.examples, x.count)})"
+        for x in match.own_labels
+        if x.count
+    ]
+    if counts:
+        worst = match.worst if len(counts) > 1 else None
         least = f"; {worst.source} matches the others least" if worst else ""
-        lines.append(f"labels that no other file has: {counts}{least}")
+        lines.append(f"labels that no other file has: {', '.join(counts)}{least}")
     if match.left_out:
-        counts = ", ".join(f"{n} of {source}" for source, n in match.left_out.items())
-        lines.append(f"labels that are left out, because not asked for: {counts}")
+        left = ", ".join(f"{n} of {source}" for source, n in match.left_out.items())
+        lines.append(f"labels that are left out, because not asked for: {left}")
     return lines
 
 
@@ -635,23 +616,19 @@ def warn_of_match(match: LabelMatch, *, stacklevel: int) -> None:
     stacklevel : int
         How far up the caller of the user's function is, as for `warnings.warn`.
     """
+    said = []
     if match.joined:
-        only = LabelMatch(joined=match.joined)
-        lines = "; ".join(match_lines(only))
-        warnings.warn(
-            f"{lines}. They are joined; match='exact' keeps them apart.",
-            GuessWarning,
-            stacklevel=stacklevel + 1,
-        )
+        lines = "; ".join(match_lines(LabelMatch(joined=match.joined)))
+        said.append(f"{lines}. They are joined; match='exact' keeps them apart.")
     if match.suggestions:
         pairs = [f"{x.spelling!r}: {x.candidates[0]!r}" for x in match.suggestions]
-        warnings.warn(
+        said.append(
             f"{_labels(len(pairs))} may be misspelled, and not joined with a label of "
             f"another context. To join them: synonyms={{{_few(pairs)}}}; `match_` or "
-            "`match` has all `suggestions`.",
-            GuessWarning,
-            stacklevel=stacklevel + 1,
+            "`match` has all `suggestions`."
         )
+    for text in said:
+        warnings.warn(text, GuessWarning, stacklevel=stacklevel + 1)
 
 
 def _labels(n: int) -> str:
