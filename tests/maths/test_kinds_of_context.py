@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.optimize import approx_fprime
 
 import phcle
 from phcle.contexts.alignment import KINDS
+from phcle.model.objective import objective_terms
 
 SOURCE = Path(phcle.__file__).parent
 N_CONTEXTS = 7
@@ -33,6 +35,13 @@ def learned(context, problem, rng):
     return context.learned(problem.labels, 0.7, factor)
 
 
+def term_of(context, problem, W, factor, weight):
+    """The term of one context of the problem, with its weight."""
+    alone = replace(problem, contexts=(context,))
+    terms = objective_terms(alone, W, [factor], {context.name: weight})
+    return terms[f"{context.kind}:{context.name}"]
+
+
 def test_the_contexts_of_these_tests_are_of_every_kind(problem):
     assert len(problem.contexts) == N_CONTEXTS
     assert {context.kind for context in problem.contexts} == set(KINDS)
@@ -40,13 +49,14 @@ def test_the_contexts_of_these_tests_are_of_every_kind(problem):
 
 def test_no_loss_is_below_the_floor(context, problem, rng):
     lam = problem.penalties
-    floor = context.floor(lam)
+    weight = context.term_weight(1.0, lam)
+    floor = weight * context.floor(lam)
     for _ in range(20):
         W = 3 * rng.normal(size=(len(problem.labels), problem.dim))
         factor = rng.normal(size=(len(context.columns), problem.dim))
-        loss = context.loss(W, factor, lam)
+        loss = term_of(context, problem, W, factor, 1.0)
         if context.turns_with_labels:  # it is a part of a square, with the ridge
-            loss += 0.5 * (W**2).sum()
+            loss += 0.5 * weight * (W**2).sum()
         assert loss >= floor - 1e-9 * abs(floor)
 
 
@@ -54,14 +64,12 @@ def test_pull_is_minus_the_gradient_of_the_weighted_loss(context, problem, rng):
     lam = problem.penalties
     factor = rng.normal(size=(len(context.columns), problem.dim))
     learned = context.learned(problem.labels, 0.7, factor)
-    weight = context.term_weight(0.7, lam)
     W = rng.normal(size=(len(problem.labels), problem.dim))
     for row, label in enumerate(problem.labels):
 
         def value(w, row=row):
-            return weight * context.loss(
-                np.vstack([W[:row], w, W[row + 1 :]]), factor, lam
-            )
+            changed = np.vstack([W[:row], w, W[row + 1 :]])
+            return term_of(context, problem, changed, factor, 0.7)
 
         gradient = approx_fprime(W[row], value, 1e-6)
         pull = learned.pull(label, W[row], lam) @ factor

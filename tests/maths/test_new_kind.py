@@ -5,13 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import make_backend
-from problems import make_problem
 from votes.context import VotesContext
 
 from phcle import PHCLE, RelationalContext, fold_in, load
 from phcle.contexts.alignment import KINDS
-from phcle.model.problem import DeviceProblem
 
 TREE = [
     *((label, "felid") for label in ("cat", "lion", "lynx")),
@@ -73,18 +70,3 @@ def test_a_fit_with_a_new_kind_is_resumed(contexts, tmp_path):
     with pytest.warns(match="not converged"):
         again = PHCLE(max_iter=4, **options).fit(contexts, checkpoint=file, resume=True)
     assert np.array_equal(whole.embedding_.vectors, again.embedding_.vectors)
-
-
-def test_terms_of_the_new_kind_agree_with_its_plain_loss(contexts, rng):
-    problem = make_problem(contexts)
-    backend = make_backend("numpy")
-    W = rng.normal(size=(len(problem.labels), 3))
-    factors = [rng.normal(size=(len(c.columns), 3)) for c in problem.contexts]
-    weights = {"hierarchy": 1.0, "votes": 1.0}
-    rows = DeviceProblem(backend, problem).rows(factors, weights)
-    value = sum(
-        rows.terms[1].local(number, W[block.rows]).value.sum()
-        for number, block in enumerate(rows.blocks)
-    )
-    loss = problem.contexts[1].loss(W, factors[1], problem.penalties)
-    assert value == pytest.approx(loss)

@@ -50,11 +50,6 @@ class VotesContext(Context):
         signs = sp.csr_array(2.0 * self.rows.sign())
         return sparse_target(backend, signs, float(np.sqrt(weight)))
 
-    def loss(self, W, factor, lam):
-        votes = self.rows.toarray()
-        x = W @ factor.T
-        return float((np.abs(votes) * np.logaddexp(0.0, -np.sign(votes) * x)).sum())
-
     # ---- in an embedding: queries, later labels, files ----
 
     def row(self, label):
@@ -69,9 +64,6 @@ class VotesContext(Context):
 
     def standing(self, label):
         return np.sign(self.row(label)).astype(np.int8)
-
-    def stored_cells(self):
-        return self.columns, sp.coo_array(self.votes)
 
     def for_new_labels(self, context, labels, names=None):
         new = self.changed(labels=(), votes=sp.csr_array((0, len(self.columns))))

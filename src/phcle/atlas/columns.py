@@ -266,9 +266,8 @@ def known_tags(embedding: LabelEmbedding, context: Context) -> sp.csr_array:
     csr_array of shape (labels, columns)
         How often, or how much, each label has each of them.
     """
-    _, cells = context.stored_cells()
     at = np.array([context.index.get(x, -1) for x in embedding.labels])
-    own = take_rows(sp.csr_array(cells), at)
+    own = take_rows(context.cells, at)
     own.data = np.maximum(own.data, 0)
     own.eliminate_zeros()
     return own

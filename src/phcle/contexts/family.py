@@ -187,18 +187,10 @@ class FamilyContext(Context):
         """Nothing: the nodes turn with W, see `NodeUpdate.label_grams`."""
         return 0.0
 
-    def rebalanced(self, xp: Any, factor: Array, change: Array, undo: Array) -> Array:
-        """The nodes after W was multiplied by a matrix: they are where labels are."""
-        return xp.matmul(factor, change)
-
     def start_target(
         self, backend: Backend, weight: float, lam: Penalties
     ) -> StartTarget:
         return sparse_target(backend, self.entries, 0.0)
-
-    def loss(self, W: AnyFloats, factor: AnyFloats, lam: Penalties) -> float:
-        centres = self.rows @ np.asarray(factor, np.float64)
-        return float((centres * (0.5 * centres - W)).sum())
 
     def teaches(self, weight: float) -> Flags:
         """Find the labels from whose vectors the nodes are solved.
@@ -281,11 +273,6 @@ class FamilyContext(Context):
     def file_kinds(self) -> tuple[str, ...]:
         """Kinds of files with relatives of new labels."""
         return ("edges",) if self.hierarchy is None else ("hierarchy", "skos", "owl")
-
-    def stored_cells(self) -> tuple[tuple[str, ...], sp.coo_array]:
-        """Where each label hangs."""
-        nodes = self.kinship.nodes_for(self.labels)
-        return nodes, sp.coo_array(self.kinship.places(self.labels, nodes))
 
     def for_new_labels(
         self,

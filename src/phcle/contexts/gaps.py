@@ -9,7 +9,7 @@ over all cells less the gaps, or over the known cells, whichever are fewer in a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -17,10 +17,10 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from phcle.arrays import AnyFloats, Flags, Floats, Ints
+from phcle.arrays import Flags, Floats, Ints
 from phcle.backends.protocol import Array, Backend
 from phcle.contexts.labels import index_of, positions_of
-from phcle.contexts.matrices import LARGEST, as_csr, take_columns, take_rows
+from phcle.contexts.matrices import LARGEST, as_csr
 from phcle.errors import ContextError
 from phcle.files.container import TensorStore
 
@@ -69,17 +69,14 @@ class Gaps:
     Attributes
     ----------
     values : array or csr_array of shape (rows, columns)
-        The numbers. In a dense array, NaN is a gap. In a sparse one, what is not stored
-        is zero.
-    listed : csr_array of shape (rows, columns), or None
-        Sparse only: ones in the known cells, or in the gaps; None if there is no gap.
-    lists_gaps : bool
-        Which of them `listed` has. Values at gaps are not stored.
+        The numbers; NaN is a gap.
+    rest_unknown : bool
+        Whether cells that a sparse matrix does not store are gaps. Known zeros are then
+        stored. By default these cells are zero.
     """
 
     values: Any
-    listed: sp.csr_array | None = None
-    lists_gaps: bool = False
+    rest_unknown: bool = False
 
     @classmethod
     def of(cls, values: Any, observed: Any, name: str) -> Gaps:
@@ -99,8 +96,6 @@ class Gaps:
         Gaps
             The matrix.
         """
-        if isinstance(values, Gaps):
-            return values
         if not sp.issparse(values):
             if observed is not None:
                 raise ContextError(
@@ -111,20 +106,21 @@ class Gaps:
         values = as_csr(values, name)
         if observed is None:
             return cls(values)
-        mask = as_csr(observed, name).copy()
-        mask.data[:] = 1.0
-        if mask.shape != values.shape:
+        known = as_csr(observed, name).copy()
+        if known.shape != values.shape:
             raise ContextError(
-                f"context {name!r}: observed has shape {mask.shape}, values have "
+                f"context {name!r}: observed has shape {known.shape}, values have "
                 f"{values.shape}; give both the same."
             )
-        n_outside = values.nnz - sp.csr_array(values * mask).nnz
+        rows, columns = known.tocoo().coords
+        known.data = _cells(values, rows, columns)
+        n_outside = values.nnz - np.count_nonzero(known.data)
         if n_outside:
             raise ContextError(
                 f"context {name!r}: {n_outside} values are where observed is false; "
                 "remove them or mark them as observed."
             )
-        return cls(values, mask)
+        return cls(known, rest_unknown=True)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -137,36 +133,28 @@ class Gaps:
         """Whether values are stored sparsely."""
         return bool(sp.issparse(self.values))
 
-    @cached_property
+    def toarray(self) -> Floats:
+        """All values as one array; NaN is missing."""
+        if not self.is_sparse:
+            return np.asarray(self.values)
+        found = np.full(self.shape, np.nan if self.rest_unknown else 0.0)
+        found[self.values.tocoo().coords] = self.values.data
+        return found
+
+    @property
     def known(self) -> Flags:
         """Which cells are known, as a dense array of shape (rows, columns)."""
-        if not self.is_sparse:
-            return np.asarray(~np.isnan(self.values))
-        if self.listed is None:
-            return np.ones(self.shape, dtype=bool)
-        return np.asarray((self.listed.toarray() > 0) ^ self.lists_gaps)
+        return np.asarray(~np.isnan(self.toarray()))
 
     def n_known_along(self, axis: int) -> Floats:
-        """Count the known cells of every column (axis 0) or row (axis 1).
-
-        Parameters
-        ----------
-        axis : int
-            What to sum over.
-
-        Returns
-        -------
-        array
-            The counts.
-        """
+        """Count the known cells of every column (axis 0) or row (axis 1)."""
+        is_gap = np.isnan(self.values.data if self.is_sparse else self.values)
         if not self.is_sparse:
-            n_gaps = np.isnan(self.values).sum(axis=axis, dtype=np.float64)
-            return np.asarray(self.shape[axis] - n_gaps)
-        n = np.full(self.shape[1 - axis], float(self.shape[axis]))
-        if self.listed is None:
-            return n
-        listed = np.asarray(self.listed.sum(axis=axis), np.float64).ravel()
-        return n - listed if self.lists_gaps else listed
+            return np.asarray(np.sum(~is_gap, axis=axis, dtype=np.float64))
+        lines, n_lines = self.values.tocoo().coords[1 - axis], self.shape[1 - axis]
+        if self.rest_unknown:
+            return _sums(lines, ~is_gap, n_lines)
+        return self.shape[axis] - _sums(lines, is_gap, n_lines)
 
     @cached_property
     def n_known(self) -> int:
@@ -174,43 +162,32 @@ class Gaps:
         return int(self.n_known_along(0).sum())
 
     @property
-    def is_complete(self) -> bool:
-        """Whether every cell is known."""
-        return self.n_known == self.shape[0] * self.shape[1]
-
-    @property
-    def arrays(self) -> tuple[Any, sp.csr_array | None]:
-        """Values and mask as the user gives them; dense values have no mask."""
-        if self.lists_gaps:
-            return self.values, sp.csr_array(self.known.astype(np.float64))
-        return self.values, self.listed
-
-    @property
     def known_rows(self) -> Flags:
         """Rows with at least one known value."""
         return np.asarray(self.n_known_along(1) > 0)
 
-    def _each(self, change: Callable[[Any], Any]) -> Gaps:
-        """Change both sparse parts in the same way."""
-        listed = None if self.listed is None else change(self.listed)
-        return replace(self, values=change(self.values), listed=listed)
+    @property
+    def arrays(self) -> tuple[Any, sp.csr_array | None]:
+        """Values and mask as the user gives them; dense values have no mask."""
+        if not (
+            self.rest_unknown or (self.is_sparse and np.isnan(self.values.data).any())
+        ):
+            return self.values, None
+        at = self.known_cells()
+        values = sp.csr_array((self.cells(*at), at), self.shape)
+        values.eliminate_zeros()
+        return values, sp.csr_array((np.ones(len(at[0])), at), self.shape)
 
-    def take(self, rows: Sequence[int] | Ints) -> Gaps:
-        """Return some of the rows.
+    def take(self, rows: Sequence[int] | Ints | slice) -> Gaps:
+        """Return some of the rows, in this order."""
+        at = rows if isinstance(rows, slice) else np.asarray(rows, dtype=np.int64)
+        return replace(self, values=self.values[at])
 
-        Parameters
-        ----------
-        rows : sequence of int
-            Positions of the rows.
-
-        Returns
-        -------
-        Gaps
-            These rows, in this order.
-        """
-        if not self.is_sparse:
-            return Gaps(self.values[np.asarray(rows, dtype=np.int64)])
-        return self._each(lambda part: take_rows(part, rows))
+    @cached_property
+    def turned(self) -> Gaps:
+        """Columns as rows."""
+        values = self.values.T
+        return replace(self, values=sp.csr_array(values) if self.is_sparse else values)
 
     def on_columns(self, at: Ints) -> Gaps:
         """Return some of the columns.
@@ -227,155 +204,56 @@ class Gaps:
         """
         if not self.is_sparse:
             return Gaps(np.where(at >= 0, self.values[:, at], np.nan))
-        if (at < 0).any():
-            return self._each(lambda part: take_columns(part, at))
-        return self._by_column._each(lambda part: sp.csr_array(part[:, at]))
+        empty = replace(self, values=sp.csr_array((1, self.shape[0])))
+        return self.turned.stacked(empty).take(at).turned
 
     def stacked(self, below: Gaps) -> Gaps:
-        """Append the rows of another matrix.
-
-        Parameters
-        ----------
-        below : Gaps
-            A matrix with the same columns, in any layout.
-
-        Returns
-        -------
-        Gaps
-            The rows of both.
-        """
-        both = (self, below)
-        if not any(x.is_sparse for x in both):
+        """Append the rows of another matrix with the same columns, in any layout."""
+        if not (self.is_sparse or below.is_sparse):
             return Gaps(np.vstack([self.values, below.values]))
-        values = sp.vstack([sp.csr_array(np.nan_to_num(x.arrays[0])) for x in both])
-        if all(x.is_complete for x in both):
-            return Gaps(sp.csr_array(values))
-        masks = [x.arrays[1] for x in both]
-        known = [
-            sp.csr_array(x.known.astype(np.float64)) if mask is None else mask
-            for x, mask in zip(both, masks, strict=True)
-        ]
-        return Gaps(sp.csr_array(values), sp.csr_array(sp.vstack(known)))
+        rest_unknown = self.rest_unknown or below.rest_unknown
+        parts = [each._stored(rest_unknown) for each in (self, below)]
+        return Gaps(sp.csr_array(sp.vstack(parts)), rest_unknown)
+
+    def _stored(self, rest_unknown: bool) -> sp.csr_array:
+        """Sparse values, of which those that are not stored are unknown, or zero."""
+        if rest_unknown == self.rest_unknown:
+            return sp.csr_array(self.values)
+        at = self.known_cells()
+        return sp.csr_array((self.cells(*at), at), self.shape)
 
     def row(self, i: int) -> Floats:
-        """Return one row.
-
-        Parameters
-        ----------
-        i : int
-            Position of the row.
-
-        Returns
-        -------
-        array of shape (columns,)
-            Its values; NaN is missing.
-        """
-        return self._line(i) if self.is_sparse else np.array(self.values[i])
+        """Return the values of one row; NaN is missing."""
+        return np.array(self.take(slice(i, i + 1)).toarray()[0])
 
     def column(self, i: int) -> Floats:
-        """Return one column.
-
-        Parameters
-        ----------
-        i : int
-            Position of the column.
-
-        Returns
-        -------
-        array of shape (rows,)
-            Its values; NaN is missing.
-        """
-        if not self.is_sparse:
-            return np.array(self.values[:, i])
-        return self._by_column._line(i)
-
-    @cached_property
-    def _by_column(self) -> Gaps:
-        """Sparse parts by column, so that one is found without a look at all cells."""
-        return self._each(sp.csc_array)
-
-    def _line(self, i: int) -> Floats:
-        """A row of rows, or a column of columns, with NaN at gaps."""
-        found = _dense_line(self.values, i)
-        if self.listed is None:
-            return found
-        is_known = (_dense_line(self.listed, i) > 0) ^ self.lists_gaps
-        return np.where(is_known, found, np.nan)
-
-    def toarray(self) -> Floats:
-        """Return all values as one array; NaN is missing.
-
-        Returns
-        -------
-        array of shape (rows, columns)
-            The values.
-        """
-        if not self.is_sparse:
-            return np.asarray(self.values)
-        return np.where(self.known, self.values.toarray(), np.nan)
+        """Return the values of one column; NaN is missing."""
+        return self.turned.row(i)
 
     def known_cells(self) -> tuple[Ints, Ints]:
-        """Return the positions of all known cells.
-
-        Returns
-        -------
-        rows, columns : arrays of int
-            Positions of their rows and columns.
-        """
-        if self.is_sparse and self.listed is not None and not self.lists_gaps:
-            rows, columns = self.listed.nonzero()
-            return rows.astype(np.int64), columns.astype(np.int64)
-        at, places = np.nonzero(self.known)
-        return at, places
+        """Return the rows and the columns of all known cells."""
+        if not self.rest_unknown:
+            rows, columns = np.nonzero(self.known)
+        else:
+            is_known = ~np.isnan(self.values.data)
+            rows, columns = (axis[is_known] for axis in self.values.tocoo().coords)
+        return rows.astype(np.int64), columns.astype(np.int64)
 
     def cells(self, rows: Ints, columns: Ints) -> Floats:
-        """Return the values of known cells.
-
-        Parameters
-        ----------
-        rows : array of int
-            Rows of the cells.
-        columns : array of int
-            Columns of the cells.
-
-        Returns
-        -------
-        array of float
-            Their values.
-        """
-        if not len(rows):  # SciPy then returns a sparse matrix
-            return np.zeros(0)
-        return np.asarray(self.values[rows, columns], np.float64).ravel()
+        """Return the values of known cells."""
+        return _cells(self.values, rows, columns)
 
     def without(self, rows: Ints, columns: Ints) -> Gaps:
-        """Return the matrix with more gaps.
-
-        Parameters
-        ----------
-        rows, columns : arrays of int
-            Positions of known cells.
-
-        Returns
-        -------
-        Gaps
-            The matrix without these cells.
-        """
-        if not self.is_sparse:
-            values = self.values.copy()
-            values[rows, columns] = np.nan
-            return Gaps(values)
-        cells = sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=self.shape)
-        values = sp.csr_array(self.values - self.values * cells)
-        values.eliminate_zeros()
-        if self.listed is None:
-            return Gaps(values, cells, lists_gaps=True)
-        sign = 1 if self.lists_gaps else -1
-        listed = sp.csr_array(self.listed + sign * cells)
-        listed.eliminate_zeros()
-        return replace(self, values=values, listed=listed)
+        """Return the matrix without some known cells."""
+        if self.is_sparse and not self.rest_unknown:
+            gaps = (np.full(len(rows), np.nan), (rows, columns))
+            return Gaps(sp.csr_array(self.values + sp.csr_array(gaps, self.shape)))
+        values = self.values.copy()
+        values[rows, columns] = np.nan
+        return replace(self, values=values)
 
     def threshold(self, mean: Floats) -> Floats:
-        """Return the value above which a label has an attribute.
+        """Return the value of each column above which a label has an attribute.
 
         Parameters
         ----------
@@ -393,17 +271,10 @@ class Gaps:
         return np.where(self.is_truth(), 0.5, mean)  # if all are ones, all have it
 
     def largest(self) -> Floats:
-        """Return the largest known value of each column.
-
-        Returns
-        -------
-        array of shape (columns,)
-            The values; −inf for a column without known values.
-        """
+        """Return the largest known value of each column; −inf if none is known."""
         if self.is_sparse:
-            return np.asarray(self.values.max(axis=0).toarray(), np.float64).ravel()
-        known = np.where(self.known, self.values, -np.inf)
-        return np.asarray(known.max(axis=0, initial=-np.inf))
+            return np.asarray(self.values.nanmax(axis=0).toarray()).ravel()
+        return np.asarray(np.fmax.reduce(self.values, axis=0, initial=-np.inf))
 
     def is_truth(self) -> Flags:
         """Find the columns whose known values are all 0 or 1.
@@ -413,13 +284,12 @@ class Gaps:
         array of bool of shape (columns,)
             The columns; a dense column without known values is none of them.
         """
+        stored = self.values.data if self.is_sparse else self.values
+        is_other = ~((stored == 0) | (stored == 1) | np.isnan(stored))
         if self.is_sparse:
-            stored = sp.coo_array(self.values)
-            others = stored.coords[1][(stored.data != 0) & (stored.data != 1)]
+            others = self.values.indices[is_other]
             return np.asarray(np.bincount(others, minlength=self.shape[1]) == 0)
-        known = self.known
-        found = ((self.values == 0) | (self.values == 1) | ~known).all(axis=0)
-        return np.asarray(found & known.any(axis=0))
+        return np.asarray(~is_other.any(axis=0) & (self.n_known_along(0) > 0))
 
     def moments(self) -> Moments:
         """Compute count, mean and squared deviation of each column without overflow.
@@ -429,22 +299,20 @@ class Gaps:
         Moments
             The statistics. Columns that deviate by rounding alone count as constant.
         """
-        unit = _unit_of(self.values.data if self.is_sparse else self.values)
-        count = self.n_known_along(0)
+        n_columns, count = self.shape[1], self.n_known_along(0)
+        stored = self.values.data if self.is_sparse else self.values
+        unit, known = _unit_of(stored), ~np.isnan(stored)
+        values = stored / unit
         if self.is_sparse:
-            values, n_columns = sp.csr_array(self.values / unit), self.shape[1]
-            mean = np.asarray(values.sum(axis=0)).ravel() / np.maximum(count, 1)
-            at = values.indices
-            stored = (values.data - mean[at]) ** 2
-            n_stored = np.bincount(at, minlength=n_columns)
-            squares = (count - n_stored) * mean**2
-            squares = squares + np.bincount(at, weights=stored, minlength=n_columns)
+            at, values = self.values.indices[known], values[known]
+            mean = _sums(at, values, n_columns) / np.maximum(count, 1)
+            n_zeros = count - _sums(at, np.ones(len(at)), n_columns)
+            squares = _sums(at, (values - mean[at]) ** 2, n_columns) + n_zeros * mean**2
         else:
-            values, known = self.values / unit, self.known
             mean = np.where(known, values, 0.0).sum(axis=0) / np.maximum(count, 1)
             # The mean of equal values may be rounded; their deviation must be zero.
-            low = np.where(known, values, np.inf).min(axis=0, initial=np.inf)
-            high = np.where(known, values, -np.inf).max(axis=0, initial=-np.inf)
+            low = np.fmin.reduce(values, axis=0, initial=np.inf)
+            high = np.fmax.reduce(values, axis=0, initial=-np.inf)
             mean = np.where(low == high, low, mean)
             # Subtract before squaring: large values that differ little would cancel.
             squares = (np.where(known, values - mean, 0.0) ** 2).sum(axis=0)
@@ -470,98 +338,51 @@ class Gaps:
         n_having = np.asarray(above.sum(axis=0), np.float64).ravel()
         return np.asarray((n_having + 0.5) / (n_known + 1))
 
-    def with_logs(self, log_shift: Floats) -> Gaps:
-        """Return the matrix with logarithms in some columns.
-
-        Parameters
-        ----------
-        log_shift : array of shape (columns,)
-            What is added to the values of a column before their logarithm, which must
-            be above zero; NaN leaves a column as it is.
-
-        Returns
-        -------
-        Gaps
-            The new matrix, or this one if no column is chosen.
-        """
-        if np.isnan(log_shift).all():
-            return self
-        values = self.toarray() if self.is_sparse else self.values
-        return Gaps(logs_of(values, log_shift))
-
     def wrong_cell(self) -> tuple[int, int, float] | None:
-        """Find the first value that is infinite or too large.
-
-        Returns
-        -------
-        tuple of (int, int, float), or None
-            Its row, column and value; None if there is none.
-        """
-        stored = self.values.data if self.is_sparse else self.values
+        """Find row, column and value of the first that is infinite or too large."""
+        stored = self.values.data if self.is_sparse else self.values.ravel()
         wrong = np.abs(stored) > LARGEST  # false for NaN
         if self.is_sparse:
             wrong |= np.isnan(stored)
         if not wrong.any():
             return None
         first = int(np.argmax(wrong))
-        places = np.unravel_index(first, stored.shape)
+        row, column = divmod(first, self.shape[1])
         if self.is_sparse:
-            places = tuple(axis[first] for axis in sp.coo_array(self.values).coords)
-        return int(places[0]), int(places[1]), float(stored.ravel()[first])
+            row, column = (int(axis[first]) for axis in self.values.tocoo().coords)
+        return row, column, float(stored[first])
 
     def pack(self, store: TensorStore) -> str:
-        """Put the matrix into the store of a file.
-
-        Parameters
-        ----------
-        store : TensorStore
-            Where to.
-
-        Returns
-        -------
-        str
-            The layout, which `unpack_gaps` needs.
-        """
-        if not self.is_sparse:
-            store["values"] = self.values
-            return "dense"
+        """Put the matrix into the store of a file; the layout is for `unpack`."""
         values, mask = self.arrays
+        if not self.is_sparse:
+            store["values"] = values
+            return "dense"
         store.put_sparse("values", values)
         if mask is None:
             return "sparse"
         store.put_sparse("observed", mask)
         return "masked"
 
-
-def unpack_gaps(layout: str, store: TensorStore, n_columns: int) -> tuple[Any, Any]:
-    """Return the values and the mask that `Gaps.pack` stored, without checks.
-
-    Parameters
-    ----------
-    layout : str
-        What `Gaps.pack` returned.
-    store : TensorStore
-        Where the matrix is stored.
-    n_columns : int
-        Columns that it must have.
-
-    Returns
-    -------
-    tuple
-        Values, and a mask or None.
-    """
-    if layout == "dense":
-        return store["values"], None
-    mask = store.sparse("observed", n_columns) if layout == "masked" else None
-    return store.sparse("values", n_columns), mask
+    @classmethod
+    def unpack(cls, layout: str, store: TensorStore, n_columns: int, name: str) -> Gaps:
+        """Make the matrix that `pack` stored; an unknown layout is sparse."""
+        if layout == "dense":
+            return cls.of(store["values"], None, name)
+        mask = store.sparse("observed", n_columns) if layout == "masked" else None
+        return cls.of(store.sparse("values", n_columns), mask, name)
 
 
-def _dense_line(matrix: sp.csr_array | sp.csc_array, i: int) -> Floats:
-    """Row i, or column i if columns are stored together; SciPy takes far longer."""
-    found = np.zeros(matrix.shape[1] if matrix.format == "csr" else matrix.shape[0])
-    own = slice(matrix.indptr[i], matrix.indptr[i + 1])
-    np.add.at(found, matrix.indices[own], matrix.data[own])
-    return found
+def _cells(values: Any, rows: Any, columns: Any) -> Floats:
+    """Values of some cells of a dense or sparse matrix."""
+    if not len(rows):  # SciPy then returns a sparse matrix
+        return np.zeros(0)
+    return np.asarray(values[rows, columns], np.float64).ravel()
+
+
+def _sums(lines: Ints, numbers: Any, n_lines: int) -> Floats:
+    """The sum of the numbers of each line."""
+    return np.bincount(lines, numbers, n_lines).astype(np.float64, copy=False)
 
 
 def _unit_of(stored: Floats) -> float:
@@ -570,60 +391,6 @@ def _unit_of(stored: Floats) -> float:
     if 0 < largest < SMALLEST:
         return float(2.0 ** np.floor(np.log2(largest)))
     return 1.0
-
-
-def logs_of(values: Floats, log_shift: Floats) -> Floats:
-    """Take the logarithms of some columns.
-
-    Parameters
-    ----------
-    values : array of shape (..., columns)
-        Numbers; NaN is missing.
-    log_shift : array of shape (columns,)
-        What is added before the logarithm; NaN leaves a column as it is.
-
-    Returns
-    -------
-    array of the same shape
-        The numbers, with logarithms in these columns.
-
-    Examples
-    --------
-    >>> logs_of(np.array([1.0, 0.0, 1.0]), np.array([0.0, 1.0, np.nan]))
-    array([0., 0., 1.])
-    """
-    result = np.array(values, dtype=np.float64)
-    is_log = ~np.isnan(log_shift)
-    shifted = result[..., is_log] + log_shift[is_log]
-    result[..., is_log] = np.log(np.maximum(shifted, np.finfo(np.float64).tiny))
-    return result
-
-
-def without_logs(values: Floats, log_shift: Floats) -> Floats:
-    """Turn logarithms back into the user's numbers.
-
-    Parameters
-    ----------
-    values : array of shape (..., columns)
-        What `logs_of` returns; NaN is missing.
-    log_shift : array of shape (columns,)
-        What was added before the logarithm; NaN leaves a column as it is.
-
-    Returns
-    -------
-    array of the same shape
-        The numbers.
-
-    Examples
-    --------
-    >>> without_logs(np.array([0.0, 0.0, 1.0]), np.array([0.0, 1.0, np.nan]))
-    array([1., 0., 1.])
-    """
-    result = np.array(values, dtype=np.float64)
-    is_log = ~np.isnan(log_shift)
-    with np.errstate(over="ignore"):
-        result[..., is_log] = np.exp(result[..., is_log]) - log_shift[is_log]
-    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -706,29 +473,17 @@ class ScaledRows:
         """Whether each label has a known value: (labels,)."""
         return np.asarray(self._at_labels(self.gaps.known_rows))
 
+    @property
+    def informs(self) -> Flags:
+        """Whether each label has a known value in a column that varies: (labels,)."""
+        own = self.gaps.on_columns(np.flatnonzero(self.varies))
+        return np.asarray(self._at_labels(own.known_rows))
+
     def _at_labels(self, own: np.ndarray[Any, Any]) -> Any:
         """Something for each row, at the places of their labels; zero elsewhere."""
         found = np.zeros(self.n_labels, dtype=own.dtype)
         found[self.rows] = own
         return found
-
-    def known_in(self, columns: Flags) -> Flags:
-        """Find the labels with a known value in some columns.
-
-        Parameters
-        ----------
-        columns : array of bool of shape (columns,)
-            The columns.
-
-        Returns
-        -------
-        array of bool of shape (labels,)
-            The labels.
-        """
-        if not columns.any():
-            return np.zeros(self.n_labels, dtype=bool)
-        own = self.gaps.on_columns(np.flatnonzero(columns))
-        return np.asarray(self._at_labels(own.known_rows))
 
     def __getitem__(self, rows: Ints) -> Self:
         """The rows of some labels, in this order."""
@@ -740,39 +495,16 @@ class ScaledRows:
         return replace(self, gaps=gaps, rows=own, n_labels=len(rows))
 
     def without(self, rows: Ints, columns: Ints) -> Self:
-        """Return the values without some cells.
-
-        Parameters
-        ----------
-        rows, columns : arrays of int
-            Positions of known cells among the labels.
-
-        Returns
-        -------
-        ScaledRows
-            The other values, around their own means.
-        """
-        return self._centred(
-            self.gaps.without(np.searchsorted(self.rows, rows), columns)
-        )
+        """Return the values without some known cells, around their own means."""
+        at = np.searchsorted(self.rows, rows)
+        return self._centred(self.gaps.without(at, columns), self.rows)
 
     def without_rows(self, rows: Ints) -> Self:
-        """Return the values as if nothing were known about some labels.
-
-        Parameters
-        ----------
-        rows : array of int
-            Positions of the labels.
-
-        Returns
-        -------
-        ScaledRows
-            Values over the same labels, around their own means.
-        """
+        """Return the values as if nothing were known about some labels."""
         kept = np.flatnonzero(~np.isin(self.rows, rows))
-        return replace(self, rows=self.rows[kept])._centred(self.gaps.take(kept))
+        return self._centred(self.gaps.take(kept), self.rows[kept])
 
-    def _centred(self, gaps: Gaps) -> Self:
+    def _centred(self, gaps: Gaps, rows: Ints) -> Self:
         """Fewer values around their means, on the same scale.
 
         A mean that includes a hidden cell would tell on which side of it the cell is:
@@ -780,30 +512,29 @@ class ScaledRows:
         """
         found = gaps.moments()
         offset = np.where(found.count > 0, found.mean, self.offset)
-        return replace(self, gaps=gaps, offset=offset)
+        return replace(self, gaps=gaps, rows=rows, offset=offset)
 
     @cached_property
     def filled(self) -> tuple[Any, Floats | None]:
         """The scaled rows A with zeros at gaps: `values` less `shift` in every row."""
-        gaps, scale = self.gaps, self.scale
-        if not gaps.is_sparse:
-            return np.nan_to_num((gaps.values - self.offset) / scale, nan=0.0), None
-        values = sp.csr_array(gaps.values.multiply(1 / scale))
-        shift = self.offset / scale
-        if gaps.listed is None:
-            return values, shift
-        at = sp.coo_array(gaps.listed).coords
-        shifts: Any = shift[at[1]]
-        cells = sp.csr_array((shifts, at), shape=gaps.shape)
-        if gaps.lists_gaps:
-            return sp.csr_array(values + cells), shift
-        return sp.csr_array(values - cells), None  # known zeros are centred, too
+        values = self.gaps.values
+        if not self.gaps.is_sparse:
+            return np.nan_to_num((values - self.offset) / self.scale, nan=0.0), None
+        scaled = values.data * (1 / self.scale)[values.indices]
+        shift = self.offset / self.scale
+        shifts = shift[values.indices]
+        if self.gaps.rest_unknown:  # known zeros are centred, too
+            data = np.nan_to_num(scaled - shifts, nan=0.0)
+        else:
+            data = np.where(np.isnan(scaled), shifts, scaled)
+        found = sp.csr_array((data, values.indices, values.indptr), values.shape)
+        return found, None if self.gaps.rest_unknown else shift
 
     @property
     def arrays(self) -> list[Any]:
         """All numbers, for a fingerprint: complete rows, then other known cells."""
         gaps, shape = self.gaps, (self.n_labels, self.gaps.shape[1])
-        if gaps.is_sparse and gaps.listed is None:
+        if gaps.is_sparse and gaps.arrays[1] is None:
             return [self.rows, *self.filled, sp.csr_array(shape)]
         is_full, full = np.zeros(len(self.rows), dtype=bool), np.empty((0, shape[1]))
         if not gaps.is_sparse:
@@ -841,63 +572,31 @@ class ScaledRows:
     @cached_property
     def by_row(self) -> Marked:
         """Marked cells of every label."""
-        return self._marked(1)
+        cells, by_gaps = self._marked(1)
+        return Marked(cells, self._at_labels(by_gaps))
 
     @cached_property
     def by_column(self) -> Marked:
         """Marked cells of every column, among the labels with values."""
-        return self._marked(0)
+        cells, by_gaps = self._marked(0)
+        return Marked(sp.csr_array(cells.T), by_gaps)
 
-    def _marked(self, axis: int) -> Marked:
-        gaps, n_columns = self.gaps, self.gaps.shape[1]
+    def _marked(self, axis: int) -> tuple[sp.csr_array, Flags]:
+        """Marked cells of all columns (axis 0) or labels (axis 1), and which are gaps.
+
+        Of sparse values, all lines mark what is stored: gaps, or known cells.
+        """
+        gaps = self.gaps
         if gaps.is_sparse:
-            by_gaps = np.full(
-                gaps.shape[1 - axis], gaps.listed is None or gaps.lists_gaps
-            )
-            at, columns = (
-                (np.zeros(0, dtype=np.int64),) * 2
-                if gaps.listed is None
-                else sp.coo_array(gaps.listed).coords
-            )
+            by_gaps = np.full(gaps.shape[1 - axis], not gaps.rest_unknown)
+            is_marked = np.isnan(gaps.values.data) ^ gaps.rest_unknown
+            at, columns = (place[is_marked] for place in gaps.values.tocoo().coords)
         else:
             by_gaps = 2 * gaps.n_known_along(axis) > gaps.shape[axis]
             is_gap = by_gaps[:, None] if axis else by_gaps[None, :]
             at, columns = np.nonzero(gaps.known ^ is_gap)
-        rows, ones = self.rows[at], np.ones(len(at))
-        if axis:
-            cells = sp.csr_array((ones, (rows, columns)), (self.n_labels, n_columns))
-            return Marked(cells, self._at_labels(by_gaps))
-        cells = sp.csr_array((ones, (columns, rows)), (n_columns, self.n_labels))
-        return Marked(cells, by_gaps)
-
-    def loss(self, W: AnyFloats, U: AnyFloats) -> float:
-        """Compute ½ ‖ I ⊙ (A − W Uᵀ) ‖² in double precision, as a reference.
-
-        Parameters
-        ----------
-        W : array of shape (labels, dim)
-            Label vectors.
-        U : array of shape (columns, dim)
-            Vectors of the columns.
-
-        Returns
-        -------
-        float
-            The loss.
-        """
-        W, U = np.asarray(W, np.float64)[self.rows], np.asarray(U, np.float64)
-        values, shift = self.filled
-        if not self.gaps.is_sparse:
-            return 0.5 * float((((values - W @ U.T) * self.gaps.known) ** 2).sum())
-        # ‖A‖² − 2⟨A, WUᵀ⟩ + Σ x² over the known cells
-        AU = values @ U - (0 if shift is None else shift @ U)
-        squares = 0.0
-        if self.gaps.listed is not None:
-            rows, columns = sp.coo_array(self.gaps.listed).coords
-            squares = float((np.einsum("ij,ij->i", W[rows], U[columns]) ** 2).sum())
-        if self.gaps.listed is None or self.gaps.lists_gaps:
-            squares = float(((W.T @ W) * (U.T @ U)).sum()) - squares
-        return 0.5 * float(self.energy.sum() - 2 * (AU * W).sum() + squares)
+        cells = (np.ones(len(at)), (self.rows[at], columns))
+        return sp.csr_array(cells, (self.n_labels, gaps.shape[1])), by_gaps
 
     @cached_property
     def _placed(self) -> dict[tuple[str, str], Placed]:

@@ -8,8 +8,7 @@ different. Spaces around a label are removed; spaces inside stay.
 Labels are a tuple of texts. Ten million Python texts take a gigabyte, and a dictionary
 of them another one and a half, so millions of labels can be a `NameArray` instead,
 which behaves like a tuple. It takes as many bytes as it has letters, and its index is
-two arrays of numbers: hashes in ascending order, and where each of them stands. The
-functions below are fast for both.
+the sorted names, and where each of them stands. The functions below are fast for both.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Any, cast, overload
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -316,7 +315,7 @@ def some_names(names: Sequence[str], at: npt.NDArray[Any]) -> tuple[str, ...]:
         These names, in this order.
     """
     if isinstance(names, NameArray):
-        return as_names(names.take(at))
+        return as_names(names[at])
     return tuple(names[i] for i in at.tolist())
 
 
@@ -342,7 +341,7 @@ def union_of(lists: Sequence[Sequence[str]]) -> tuple[str, ...]:
     joined = NameArray(_bytes_of(first))
     for names in others:
         own = NameArray(_bytes_of(names))
-        new = own.take(joined.index_of.positions(own) < 0)
+        new = own[joined.index_of.positions(own) < 0]
         joined = NameArray(np.concatenate([joined.bytes, new.bytes]))
     return as_names(joined)
 
@@ -418,9 +417,9 @@ class NameArray(Sequence[str]):
                 f"{where}: names must be an array of one dimension. Got "
                 f"{values.ndim} dimensions."
             )
-        if values.dtype.kind == "T":
-            values = _bytes_of(values)
-        names = np.strings.strip(values)
+        names = np.strings.strip(
+            _bytes_of(values) if values.dtype.kind == "T" else values
+        )
         if (np.strings.str_len(names) == 0).any():
             raise ContextError(
                 f"{where}: a name is empty; fill it in, or remove the row."
@@ -433,8 +432,9 @@ class NameArray(Sequence[str]):
                 raise ContextError(wrong) from error
             names = _bytes_of(as_label(x, where) for x in texts)
         found = cls(names)
-        # Different names may share a hash, so the few that do are compared.
-        refuse_repeated(found.index_of.with_equal_hashes, where)
+        ordered = found.index_of.names
+        again = NameArray(ordered[1:][ordered[1:] == ordered[:-1]])
+        refuse_repeated([*again, *again], where)
         return found
 
     @cached_property
@@ -445,15 +445,9 @@ class NameArray(Sequence[str]):
     def __len__(self) -> int:
         return len(self.bytes)
 
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> NameArray: ...
-
-    def __getitem__(self, at: int | slice) -> str | NameArray:
+    def __getitem__(self, at: Any) -> Any:
         found = self.bytes[at]
-        return NameArray(found) if isinstance(at, slice) else bytes(found).decode()
+        return found.decode() if isinstance(found, bytes) else NameArray(found)
 
     def __iter__(self) -> Iterator[str]:
         for start in range(0, len(self), AT_ONCE):
@@ -478,24 +472,9 @@ class NameArray(Sequence[str]):
         more = ", …" if len(self) > 3 else ""
         return f"NameArray({len(self)} names: {shown}{more})"
 
-    def take(self, at: npt.NDArray[Any]) -> NameArray:
-        """Return some of the names.
-
-        Parameters
-        ----------
-        at : array of int or bool
-            Their positions, or a mask.
-
-        Returns
-        -------
-        NameArray
-            These names, in this order.
-        """
-        return NameArray(self.bytes[at])
-
 
 class NameIndex(Mapping[str, int]):
-    """Position of each name of a `NameArray`, by hashes in ascending order.
+    """Position of each name of a `NameArray`.
 
     Parameters
     ----------
@@ -504,16 +483,14 @@ class NameIndex(Mapping[str, int]):
     """
 
     def __init__(self, names: NameArray) -> None:
-        self.names = names
-        hashes = hash_bytes(names.bytes)
-        self.order = np.argsort(hashes, kind="stable")
-        self.hashes = hashes[self.order]
+        self.order = np.argsort(names.bytes)
+        self.names = names.bytes[self.order]
 
     def __len__(self) -> int:
         return len(self.names)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
+        return iter(NameArray(self.names))
 
     def __getitem__(self, name: str) -> int:
         at = self.positions([name])[0] if isinstance(name, str) else -1
@@ -535,25 +512,13 @@ class NameIndex(Mapping[str, int]):
             Position of each; −1 for a name that is not there.
         """
         wanted = _bytes_of(names)
-        hashes = hash_bytes(wanted)
         found = np.full(len(wanted), -1, dtype=np.int64)
-        place = np.searchsorted(self.hashes, hashes)
-        left = np.arange(len(wanted))
-        while len(left):  # again only for names whose hash another name has
-            left = left[place[left] < len(self.hashes)]
-            left = left[self.hashes[place[left]] == hashes[left]]
-            at = self.order[place[left]]
-            is_it = self.names.bytes[at] == wanted[left]
-            found[left[is_it]] = at[is_it]
-            left = left[~is_it]
-            place[left] += 1
+        if len(self):
+            turn = np.argsort(wanted)  # names in order are found far faster
+            ordered = wanted[turn]
+            at = np.searchsorted(self.names[:-1], ordered)  # the last if beyond all
+            found[turn] = np.where(self.names[at] == ordered, self.order[at], -1)
         return found
-
-    @property
-    def with_equal_hashes(self) -> NameArray:
-        """Names whose hash another name has, too."""
-        same = np.flatnonzero(self.hashes[1:] == self.hashes[:-1])
-        return self.names.take(self.order[np.unique([same, same + 1])])
 
 
 BASE = np.uint64(0x9E3779B97F4A7C15)
@@ -583,37 +548,16 @@ def hash_names(names: Sequence[str]) -> npt.NDArray[np.uint64]:
     >>> bool(a == c), bool(a == b)
     (True, False)
     """
-    found = np.empty(len(names), dtype=np.uint64)
+    found = np.zeros(len(names), dtype=np.uint64)
     for start in range(0, len(names), HASHED_AT_ONCE):
         part = slice(start, start + HASHED_AT_ONCE)
-        found[part] = hash_bytes(_bytes_of(names[part]))
+        own, total, power = _bytes_of(names[part]), found[part], np.uint64(1)
+        letters = np.ascontiguousarray(own)[:, None].view(np.uint8)
+        with np.errstate(over="ignore"):
+            for column in letters.T:  # zeros, which fill up a name, add nothing
+                total += column * power
+                power = power * BASE
+            total ^= total >> np.uint64(32)
+            total *= BASE
+            total ^= total >> np.uint64(29)
     return found
-
-
-def hash_bytes(names: npt.NDArray[np.bytes_]) -> npt.NDArray[np.uint64]:
-    """Return a hash in 64 bits of each name of an array.
-
-    Parameters
-    ----------
-    names : array of bytes of shape (names,)
-        Names in UTF-8.
-
-    Returns
-    -------
-    array of shape (names,)
-        The same hashes for any width of the array.
-    """
-    width = names.dtype.itemsize
-    if not len(names) or not width:
-        return np.zeros(len(names), dtype=np.uint64)
-    letters = np.ascontiguousarray(names).view(np.uint8).reshape(len(names), width)
-    total = np.zeros(len(names), dtype=np.uint64)
-    power = np.uint64(1)
-    with np.errstate(over="ignore"):
-        for i in range(width):  # zeros, which fill up a name, add nothing
-            total += letters[:, i] * power
-            power = power * BASE
-        total ^= total >> np.uint64(32)
-        total *= BASE
-        total ^= total >> np.uint64(29)
-    return total

@@ -304,47 +304,6 @@ def softplus(x: AnyFloats) -> AnyFloats:
     return np.logaddexp(x, 0.0)
 
 
-def relational_loss(
-    counts: sp.csr_array,
-    row_rate: AnyFloats,
-    column_mass: AnyFloats,
-    W: AnyFloats,
-    C: AnyFloats,
-) -> float:
-    """Compute Σ_wc [ Q softplus(x) − D x ] in tiles.
-
-    Parameters
-    ----------
-    counts : csr_array of shape (labels, columns)
-        D.
-    row_rate : array of shape (labels,)
-        k times the mass of a row over the total, so that B = rate · massᵀ.
-    column_mass : array of shape (columns,)
-        Mass of every column.
-    W : array of shape (labels, dim)
-        Label vectors.
-    C : array of shape (columns, dim)
-        Vectors of the columns.
-
-    Returns
-    -------
-    float
-        The loss.
-    """
-    W, C = np.asarray(W, np.float64), np.asarray(C, np.float64)
-    height = max(1, TILE // max(1, len(C)))
-    total = 0.0
-    for start in range(0, len(W), height):
-        rows = slice(start, start + height)
-        total += float(row_rate[rows] @ (softplus(W[rows] @ C.T) @ column_mass))
-    D = sp.coo_array(counts)
-    for start in range(0, D.nnz, ENTRIES):
-        part = slice(start, start + ENTRIES)
-        x = np.einsum("ij,ij->i", W[D.coords[0][part]], C[D.coords[1][part]])
-        total += float(D.data[part] @ (softplus(x) - x))
-    return total
-
-
 def saturated_floor(
     counts: sp.csr_array, row_rate: AnyFloats, column_mass: AnyFloats
 ) -> float:

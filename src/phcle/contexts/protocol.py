@@ -56,6 +56,8 @@ class Context(ABC):
         Whether Algorithm 1 of the paper updates the factor after W, not before.
     turns_with_labels : bool
         Whether the factor turns together with W, as the nodes of families do.
+    may_have_gaps : bool
+        Whether cells can be hidden, to see how well a fit fills gaps.
     name : str
         Name of the context.
     labels : tuple of str
@@ -77,6 +79,7 @@ class Context(ABC):
     order: ClassVar[int]
     updated_after_labels: ClassVar[bool] = True
     turns_with_labels: ClassVar[bool] = False
+    may_have_gaps: ClassVar[bool] = True
     name: str
     labels: tuple[str, ...]
     columns: tuple[str, ...]
@@ -191,11 +194,6 @@ class Context(ABC):
             The context with further labels, or the context itself.
         """
         return self
-
-    @property
-    def may_have_gaps(self) -> bool:
-        """Whether cells can be hidden, to see how well a fit fills gaps."""
-        return True
 
     @property
     def role_is_open(self) -> bool:
@@ -491,28 +489,6 @@ class Context(ABC):
         square = float(xp.sum(factor * factor, dtype=xp.float64))
         return {"context_ridge": 0.5 * self.factor_ridge(lam) * square}
 
-    def rebalanced(self, xp: Any, factor: Array, change: Array, undo: Array) -> Array:
-        """Return the factor after W was multiplied by a matrix.
-
-        Parameters
-        ----------
-        xp : module
-            Array namespace of the factor.
-        factor : array of shape (columns, dim)
-            The factor before.
-        change : array of shape (dim, dim)
-            What W was multiplied by.
-        undo : array of shape (dim, dim)
-            Its inverse, transposed, so that W times the factor stays the same. A
-            factor in the space of the labels would take `change` instead.
-
-        Returns
-        -------
-        array of shape (columns, dim)
-            The factor that belongs to the new W.
-        """
-        return xp.matmul(factor, undo)
-
     @abstractmethod
     def start_target(
         self, backend: Backend, weight: float, lam: Penalties
@@ -532,25 +508,6 @@ class Context(ABC):
         -------
         StartTarget
             Products with the target.
-        """
-
-    @abstractmethod
-    def loss(self, W: AnyFloats, factor: AnyFloats, lam: Penalties) -> float:
-        """Compute the unweighted term in NumPy and double precision, as a reference.
-
-        Parameters
-        ----------
-        W : array of shape (labels, dim)
-            Label vectors.
-        factor : array of shape (columns, dim)
-            The factor.
-        lam : Penalties
-            Penalties of the fit.
-
-        Returns
-        -------
-        float
-            The term.
         """
 
     def floor(self, lam: Penalties, backend: Backend | None = None) -> float:
@@ -611,17 +568,10 @@ class Context(ABC):
         """Kinds of file that contexts like this are read from."""
         return (self.kind,)
 
-    @abstractmethod
-    def stored_cells(self) -> tuple[tuple[str, ...], sp.coo_array]:
-        """Return the numbers that take memory, to compare contexts cell by cell.
-
-        Returns
-        -------
-        columns : tuple of str
-            Names of the columns.
-        cells : coo_array of shape (labels, columns)
-            The numbers.
-        """
+    @property
+    def cells(self) -> sp.csr_array:
+        """What labels are known to have, as it is listed: (labels, columns)."""
+        return sp.csr_array((len(self.labels), len(self.columns)))
 
     @abstractmethod
     def pull(self, label: str, vector: AnyFloats, lam: Penalties) -> AnyFloats:

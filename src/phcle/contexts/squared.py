@@ -78,13 +78,13 @@ values, is fitted on a log scale; whether it is a yes or no is seen among so man
 exponential distribution has a skewness of 2."""
 
 
-def choose_log_columns(
+def choose_log_shifts(
     columns: Sequence[str],
     titles: Sequence[str],
     values: Floats,
     log: bool | Iterable[str] | None,
     name: str,
-) -> tuple[tuple[str, ...], tuple[float, ...]]:
+) -> dict[str, float]:
     """Choose the columns that are fitted on a log scale, and what is added before.
 
     Where numbers are skewed and some are zero, the median of the others is added.
@@ -104,40 +104,35 @@ def choose_log_columns(
 
     Returns
     -------
-    names : tuple of str
-        Names of the columns.
-    shifts : tuple of float
-        What is added to the numbers of each before their logarithm.
+    dict from str to float
+        What is added to the numbers of each of these columns before their logarithm.
     """
     if log is False:
-        return (), ()
-    wanted = None if log is None or isinstance(log, bool) else tuple(log)
+        return {}
+    wanted = None if log is None or log is True else tuple(log)
     for column in wanted or ():
         check_choice("log column", column, columns, f"context {name!r}")
     found = {}
     for column, title, own in zip(columns, titles, values.T, strict=True):
         known = own[np.isfinite(own)]
+        above = known[known > 0]
+        shift = float(np.median(above)) if len(above) and (known == 0).any() else 0.0
         if wanted is not None:
-            if column in wanted:
-                found[column] = _shift(known)
-            continue
-        if column != title or not len(known) or known.min() < 0:
-            continue
-        if log:
-            found[column] = _shift(known)
-        elif len(known) >= ENOUGH_TO_TELL and len(np.unique(known[:MANY])) > 2:
-            skewness = _skewness(known)
-            if skewness > SKEWED and abs(_skewness(np.log(known + _shift(known)))) < (
-                skewness
-            ):
-                found[column] = _shift(known)
-    return tuple(found), tuple(found.values())
+            is_chosen = column in wanted
+        else:
+            may_be = column == title and len(known) > 0 and known.min() >= 0
+            is_chosen = may_be and (log is True or _is_skewed(known, shift))
+        if is_chosen:
+            found[column] = shift
+    return found
 
 
-def _shift(known: Floats) -> float:
-    """What is added before a logarithm: something only where a number is zero."""
-    above = known[known > 0]
-    return float(np.median(above)) if len(above) and (known == 0).any() else 0.0
+def _is_skewed(known: Floats, shift: float) -> bool:
+    """Whether the numbers of a column are skewed, and less so in logarithms."""
+    if len(known) < ENOUGH_TO_TELL or len(np.unique(known[:MANY])) <= 2:
+        return False
+    skewness = _skewness(known)
+    return skewness > SKEWED and abs(_skewness(np.log(known + shift))) < skewness
 
 
 def _skewness(values: Floats) -> float:

@@ -20,17 +20,17 @@ from phcle.contexts.encoders import (
     Cells,
     Field,
     FieldKind,
-    NameWords,
     Source,
-    Words,
     fields_of,
     unpack_source,
 )
-from phcle.contexts.gaps import Gaps, ScaledRows, logs_of, unpack_gaps, without_logs
+from phcle.contexts.gaps import Gaps, ScaledRows
 from phcle.contexts.labels import (
     as_label,
     as_labels,
+    index_of,
     is_missing,
+    positions_of,
     some_names,
 )
 from phcle.contexts.matrices import LARGEST, check_array, check_axes
@@ -49,7 +49,7 @@ from phcle.contexts.protocol import (
 from phcle.contexts.squared import (
     DescriptionUpdate,
     SquaredTerm,
-    choose_log_columns,
+    choose_log_shifts,
     offset_and_scale,
     units_differ,
 )
@@ -58,9 +58,11 @@ from phcle.errors import ContextError, ContextWarning, did_you_mean, some
 from phcle.files.container import TensorStore
 from phcle.tables.cells import UnknownMarkers
 from phcle.tables.columns import encode_columns
-from phcle.tables.frames import frame_table, is_frame, labelled_rows, say_remarks
+from phcle.tables.frames import frame_table, labelled_rows, say_remarks
 from phcle.tables.reader import Reading
 from phcle.tables.word_vectors import read_word_vectors
+
+PLAIN = Source()
 
 ROWS_AT_ONCE = 50_000
 """Labels that are predicted at once: their vectors in double precision take 40 MB."""
@@ -117,7 +119,7 @@ class DescriptiveContext(Context):
     matrix: Gaps
     standardize: bool
     readable: bool
-    source: Source | None
+    source: Source
     log_columns: tuple[str, ...]
     log_shifts: tuple[float, ...]
     offset: Floats
@@ -136,7 +138,7 @@ class DescriptiveContext(Context):
         observed: Any = None,
         standardize: bool = False,
         readable: bool = True,
-        source: Source | None = None,
+        source: Source = PLAIN,
         log_columns: tuple[str, ...] = (),
         log_shifts: tuple[float, ...] = (),
         *,
@@ -145,21 +147,21 @@ class DescriptiveContext(Context):
     ) -> None:
         if matrix is None or values is not None:
             matrix = Gaps.of(values, observed, name)
-        own = {
-            "name": name,
-            "labels": labels,
-            "columns": columns,
-            "matrix": matrix,
-            "standardize": standardize,
-            "readable": readable,
-            "source": source,
-            "log_columns": log_columns,
-            "log_shifts": log_shifts,
-            "factor": np.empty((0, 0)),
-            "offset": np.zeros(0),
-            "scale": np.ones(0),
-        }
-        vars(self).update(own | fitted)
+        vars(self).update(
+            name=name,
+            labels=labels,
+            columns=columns,
+            matrix=matrix,
+            standardize=standardize,
+            readable=readable,
+            source=source,
+            log_columns=log_columns,
+            log_shifts=log_shifts,
+            factor=np.empty((0, 0)),
+            offset=np.zeros(0),
+            scale=np.ones(0),
+        )
+        vars(self).update(fitted)
         self._check()
 
     def __repr__(self) -> str:
@@ -186,17 +188,17 @@ class DescriptiveContext(Context):
     @property
     def titles(self) -> tuple[str, ...]:
         """For each column the title of its field: values of a category share one."""
-        return self.source.titles if isinstance(self.source, Cells) else self.columns
+        return self.source.titles or self.columns
 
     @property
     def left_out(self) -> Mapping[str, str]:
         """Why a fit leaves out a column of the table, by its title."""
-        return self.source.left_out if isinstance(self.source, Cells) else {}
+        return self.source.left_out
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What was assumed or changed when cells of a table were read."""
-        return self.source.remarks if isinstance(self.source, Cells) else ()
+        return self.source.remarks
 
     def empty_error(self) -> ContextError:
         """The error for a fit to a context that knows nothing."""
@@ -208,13 +210,10 @@ class DescriptiveContext(Context):
             f"Column {title!r}: {reason}."
         )
 
-    def stored_cells(self) -> tuple[tuple[str, ...], sp.coo_array]:
-        """The known cells; of tags, those that labels have."""
-        if self.matrix.is_sparse and self.matrix.listed is None:
-            return self.columns, sp.coo_array(self.matrix.values)
-        at = self.matrix.known_cells()
-        cells = (self.matrix.cells(*at), at)
-        return self.columns, sp.coo_array(cells, shape=self.matrix.shape)
+    @property
+    def cells(self) -> sp.csr_array:
+        """The tags or words of labels, or their values."""
+        return sp.csr_array(self.values)
 
     def _check(self) -> None:
         """Refuse a shape that does not fit, infinite values, and no values at all."""
@@ -258,7 +257,9 @@ class DescriptiveContext(Context):
     @cached_property
     def fit_matrix(self) -> Gaps:
         """The values on the scale of a fit, with logarithms in `log_columns`."""
-        return self.matrix.with_logs(self.log_shift)
+        if not self.log_columns:
+            return self.matrix
+        return Gaps(self.on_fit_scale(self.matrix.toarray()))
 
     # ---- before a fit ----
 
@@ -278,10 +279,12 @@ class DescriptiveContext(Context):
         if tuple(labels) == self.labels:
             return self
         kept = [label for label in labels if label in self.index]
-        rows = [self.index[label] for label in kept]
-        source = None if self.source is None else self.source.take(rows)
-        matrix = self.matrix.take(rows)
-        return self.changed(labels=tuple(kept), matrix=matrix, source=source)
+        return self._taken([self.index[label] for label in kept], kept)
+
+    def _taken(self, rows: Any, labels: Iterable[str]) -> DescriptiveContext:
+        """Some of the rows, perhaps under other labels."""
+        matrix, source = self.matrix.take(rows), self.source.take(rows)
+        return self.changed(labels=tuple(labels), matrix=matrix, source=source)
 
     def _with_labels(self, spellings: Mapping[str, str]) -> DescriptiveContext:
         labels = tuple(spellings.get(label, label) for label in self.labels)
@@ -306,7 +309,7 @@ class DescriptiveContext(Context):
                 cut.fit_matrix, self.titles, standardize=self.standardize
             )
         return cut.changed(
-            source=None if self.source is None else self.source.take([]),
+            source=self.source.take([]),
             offset=offset,
             scale=scale,
             rows=ScaledRows.over(labels, cut.labels, cut.fit_matrix, offset, scale),
@@ -320,7 +323,7 @@ class DescriptiveContext(Context):
     @property
     def informs(self) -> Flags:
         """Which labels have a known value in a column that varies."""
-        return self.rows.known_in(self.rows.varies)
+        return self.rows.informs
 
     @property
     def entries(self) -> sp.csr_array:
@@ -340,7 +343,8 @@ class DescriptiveContext(Context):
         DescriptiveContext
             The smaller context.
         """
-        return self._with_rows(self.rows.without(rows, columns))
+        left = self.rows.without(rows, columns)
+        return self.changed(rows=left, offset=left.offset)
 
     def without_rows(self, rows: Ints) -> DescriptiveContext:
         """Return the context as if it knew nothing of some labels.
@@ -355,10 +359,8 @@ class DescriptiveContext(Context):
         DescriptiveContext
             The smaller context.
         """
-        return self._with_rows(self.rows.without_rows(rows))
-
-    def _with_rows(self, rows: ScaledRows) -> DescriptiveContext:
-        return self.changed(rows=rows, offset=rows.offset)
+        left = self.rows.without_rows(rows)
+        return self.changed(rows=left, offset=left.offset)
 
     def fingerprint_arrays(self) -> list[Any]:
         """All scaled numbers."""
@@ -403,20 +405,17 @@ class DescriptiveContext(Context):
         root = float(np.sqrt(weight))
         return StartTarget(root, placed.product, placed.turned_product)
 
-    def loss(self, W: AnyFloats, factor: AnyFloats, lam: Penalties) -> float:
-        return self.rows.loss(W, factor)
-
     # ---- in an embedding ----
 
     @property
     def is_of_names(self) -> bool:
         """Whether the columns are words of the labels' own names."""
-        return isinstance(self.source, NameWords)
+        return self.source.is_of_names
 
     @property
     def value_kind(self) -> Literal["numbers", "tags", "text"]:
         """How a person enters a value: as "numbers", "tags" or "text"."""
-        if self.source is not None and self.source.is_text:
+        if self.source.is_text:
             return "text"
         return "tags" if self.matrix.is_sparse else "numbers"
 
@@ -535,14 +534,17 @@ class DescriptiveContext(Context):
         Parameters
         ----------
         values : array of shape (..., columns)
-            Values on the scale of `offset` and `scale`.
+            Values on the scale of `offset` and `scale`; NaN is missing.
 
         Returns
         -------
         array of the same shape
             Values in the user's units.
         """
-        return without_logs(values, self.log_shift)
+        found, is_log = np.array(values, np.float64), ~np.isnan(self.log_shift)
+        with np.errstate(over="ignore"):
+            found[..., is_log] = np.exp(found[..., is_log]) - self.log_shift[is_log]
+        return found
 
     def on_fit_scale(self, values: AnyFloats) -> Floats:
         """Take the logarithms of columns that are fitted on a log scale.
@@ -557,7 +559,10 @@ class DescriptiveContext(Context):
         array of the same shape
             Values on the scale of `offset` and `scale`.
         """
-        return logs_of(np.asarray(values, np.float64), self.log_shift)
+        found, is_log = np.array(values, np.float64), ~np.isnan(self.log_shift)
+        shifted = found[..., is_log] + self.log_shift[is_log]
+        found[..., is_log] = np.log(np.maximum(shifted, np.finfo(np.float64).tiny))
+        return found
 
     @cached_property
     def presence(self) -> Floats:
@@ -627,36 +632,33 @@ class DescriptiveContext(Context):
         names: Mapping[str, str] | None = None,
     ) -> DescriptiveContext:
         if context is None and self.is_of_names:
-            own = {label: (names or {}).get(label, label) for label in labels}
-            source = NameWords(np.zeros(0), tuple(own.values()))
-            context = self.changed(labels=tuple(own), source=source)
+            documents = tuple((names or {}).get(label, label) for label in labels)
+            source = encoders.Words(np.zeros(0), documents, is_of_names=True)
+            context = self.changed(labels=tuple(labels), source=source)
         known: tuple[str, ...] = ()
         matrix = Gaps(np.empty((0, len(self.columns))))
-        if context is not None:
-            if not isinstance(context, DescriptiveContext):
-                raise self.other_kind_error()
+        if isinstance(context, DescriptiveContext):
             known, matrix = self._encoded(context)
-        rows = ScaledRows.over(
-            labels, known, matrix.with_logs(self.log_shift), self.offset, self.scale
-        )
-        return self.changed(labels=known, matrix=matrix, rows=rows)
+        elif context is not None:
+            raise self.other_kind_error()
+        found = self.changed(labels=known, matrix=matrix)
+        rows = ScaledRows.over(labels, known, found.fit_matrix, self.offset, self.scale)
+        return found.changed(rows=rows)
 
     def _encoded(self, context: DescriptiveContext) -> tuple[tuple[str, ...], Gaps]:
         """Labels and their values in the columns of the fit; none if none is known."""
-        values: Any = None
-        if self.source is not None and context.source is not None:
-            values = context.source.encoded_like(self.source, self.columns, self.name)
-        if values is None:
+        values = context.source.encoded_like(self.source, self.columns, self.name)
+        if values is not None:
+            matrix = Gaps.of(values, None, self.name)
+        else:
             # A tag that the fit knows and new labels lack is absent, not unknown.
             at = self.columns_in(context, context.left_out)
-            values = context.matrix.on_columns(at)
-        matrix = Gaps.of(values, None, self.name)
+            matrix = context.matrix.on_columns(at)
         labels = context.labels
         if self.is_of_names:  # names without any of the words say nothing
             kept = np.flatnonzero(np.diff(matrix.values.indptr))
             labels, matrix = some_names(labels, kept), matrix.take(kept)
-        is_text = self.source is not None and self.source.is_text
-        if not (matrix.values.nnz if is_text else matrix.n_known):
+        if not (matrix.values.nnz if self.source.is_text else matrix.n_known):
             return (), Gaps(np.empty((0, len(self.columns))))
         self.changed(labels=labels, matrix=matrix, factor=np.empty((0, 0)))._check()
         return labels, matrix
@@ -675,7 +677,7 @@ class DescriptiveContext(Context):
             "readable": self.readable,
             "log_columns": logs.tolist(),
             "log_shifts": self.log_shift[logs].tolist(),
-            "source": None if self.source is None else self.source.pack(store),
+            "source": self.source.pack(store),
             "layout": self.matrix.pack(store) if is_known else None,
             "standardize": is_known and self.standardize,
         }
@@ -686,13 +688,12 @@ class DescriptiveContext(Context):
     ) -> DescriptiveContext:
         own, logs = cls.unpacked(packed, store), packed["log_columns"]
         columns = own["columns"]
-        values, mask = np.empty((0, len(columns))), None
+        matrix = Gaps(np.empty((0, len(columns))))
         if packed["has_data"]:
-            values, mask = unpack_gaps(packed["layout"], store, len(columns))
+            matrix = Gaps.unpack(packed["layout"], store, len(columns), own["name"])
         return cls(
             **own,
-            values=values,
-            observed=mask,
+            matrix=matrix,
             standardize=packed["standardize"],
             readable=packed["readable"],
             source=unpack_source(packed["source"], store),
@@ -712,8 +713,7 @@ class DescriptiveContext(Context):
             raise ContextError(f"the scales of {where} must be above zero")
         if not isinstance(self.readable, bool):
             raise ContextError(f"{where} does not say whether its columns are readable")
-        if self.source is not None:
-            self.source.check(n, where)
+        self.source.check(n, where)
 
     # ---- what users have ----
 
@@ -857,17 +857,13 @@ class DescriptiveContext(Context):
         markers = UnknownMarkers(tuple(na), keep_na)
         read = encode_columns(labels, cells, markers, read_as)
         columns, titles, values = tuple(read.names), tuple(read.titles), read.values
-        logs, shifts = choose_log_columns(columns, titles, values, log, name)
-        if standardize is None:
-            given = dict(zip(logs, shifts, strict=True))
-            shift = np.array([given.get(column, np.nan) for column in columns])
-            standardize = units_differ(logs_of(values, shift), titles)
-        return cls(
+        shifts = choose_log_shifts(columns, titles, values, log, name)
+        found = cls(
             name,
             labels,
             columns,
             values,
-            standardize=standardize,
+            standardize=bool(standardize),
             source=Cells(
                 titles,
                 cells,
@@ -878,9 +874,13 @@ class DescriptiveContext(Context):
                 tuple(read.remarks),
                 tuple(read.odd),
             ),
-            log_columns=logs,
-            log_shifts=shifts,
+            log_columns=tuple(shifts),
+            log_shifts=tuple(shifts.values()),
         )
+        if standardize is not None:
+            return found
+        differ = units_differ(found.fit_matrix.values, titles)
+        return found.changed(standardize=differ)
 
     @classmethod
     def from_tags(
@@ -909,9 +909,7 @@ class DescriptiveContext(Context):
         array([[1., 1.],
                [0., 1.]])
         """
-        if is_frame(tags):
-            tags = encoders.tags_of_frame(tags, name)
-        labels, given = encoders.by_label(tags, name)
+        labels, given = encoders.by_label(tags, name, "tags")
         columns, values = encoders.tag_matrix(labels, given, name)
         return cls(name, labels, columns, values)
 
@@ -959,13 +957,15 @@ class DescriptiveContext(Context):
         array([[25.],
                [11.]])
         """
-        if is_frame(texts):
-            texts = encoders.texts_of_frame(texts, name)
-        labels, documents = encoders.by_label(texts, name)
-        encoders.refuse_empty_texts(labels, documents, name)
+        labels, documents = encoders.by_label(texts, name, "texts")
+        for label, text in zip(labels, documents, strict=True):
+            if not isinstance(text, str) or not text.strip():
+                raise ContextError(
+                    f"context {name!r}: the text of {label!r} must not be empty. Got "
+                    f"{text!r}; leave the label out if nothing is known."
+                )
         if encoder is None:
-            columns, rarity, words = encoders.weigh_words(documents, min_count, name)
-            source = Words(rarity, tuple(documents))
+            columns, source, words = encoders.weigh_words(documents, min_count, name)
             return cls(name, labels, columns, words, source=source)
         vectors = encoders.encode_texts(documents, encoder, name)
         return cls(name, labels, _numbered(vectors), vectors, readable=False)
@@ -1006,11 +1006,10 @@ class DescriptiveContext(Context):
         labels = as_labels(names, where)
         given = names.values() if isinstance(names, Mapping) else labels
         texts = [as_label(text, where, "name") for text in given]
-        columns, rarity, values = encoders.weigh_names(texts, name)
-        kept = np.flatnonzero(np.diff(values.indptr))
-        source = NameWords(rarity, tuple(texts[i] for i in kept))
-        named = tuple(labels[i] for i in kept)
-        return cls(name, named, columns, values[kept], source=source)
+        columns, source, values = encoders.weigh_names(texts, name)
+        found = cls(name, labels, columns, values, source=source)
+        kept = np.flatnonzero(np.diff(values.indptr)).tolist()
+        return found._taken(kept, [labels[i] for i in kept])
 
     @classmethod
     def from_vectors(
@@ -1047,7 +1046,15 @@ class DescriptiveContext(Context):
         >>> DescriptiveContext.from_vectors(vectors, labels=["cat", "dog"]).labels
         ('cat', 'dog')
         """
-        wanted = None if labels is None else encoders.words_of_labels(labels, name)
+        where = f"labels of context {name!r}"
+        wanted = None
+        if labels is not None:
+            keys = as_labels(labels, where)
+            words_now = labels.values() if isinstance(labels, Mapping) else keys
+            wanted = {
+                key: as_label(word, f"{where}, {key!r}", "word")
+                for key, word in zip(keys, words_now, strict=True)
+            }
         words = None if wanted is None else set(wanted.values())
         if isinstance(vectors, (str, Path)):
             found = read_word_vectors(Path(vectors), words)
@@ -1099,17 +1106,13 @@ def merge_rows(
     DescriptiveContext
         One row per label, in order of first appearance.
     """
-    rows: dict[str, list[int]] = {}
-    for i, label in enumerate(labels):
-        rows.setdefault(label, []).append(i)
-    firsts = [own[0] for own in rows.values()]
-    source = None if context.source is None else context.source.take(firsts)
-    found = context.changed(
-        labels=tuple(rows), matrix=context.matrix.take(firsts), source=source
-    )
-    several = {label: own for label, own in rows.items() if len(own) > 1}
-    is_tags = source is None and context.matrix.is_sparse and context.matrix.is_complete
-    if not context.readable or not (source is None or isinstance(source, Cells)):
+    place = index_of(dict.fromkeys(labels))
+    at = positions_of(labels, place)
+    firsts = np.unique(at, return_index=True)[1]
+    again = np.setdiff1d(np.arange(len(labels)), firsts)
+    found, matrix = context._taken(firsts, place), context.matrix
+    if not context.readable or context.source.is_text:
+        several = [labels[i] for i in again]
         warnings.warn(
             f"context {context.name!r}: {some(several)} have several rows; the first "
             "is used.",
@@ -1117,45 +1120,27 @@ def merge_rows(
             stacklevel=6,
         )
         return found
-    merged: Any = np.array(
-        [
-            np.max([context.matrix.row(i) for i in own], axis=0)
-            if is_tags
-            else _merged(context, own, label)
-            for label, own in several.items()
-        ]
-    )
-    below = Gaps.of(sp.csr_array(merged) if is_tags else merged, None, context.name)
-    place = {label: len(rows) + i for i, label in enumerate(several)}
-    order = [place.get(label, i) for i, label in enumerate(rows)]
-    if isinstance(context.source, Cells):
-        cells = {
-            title: [_first_known(column, own) for own in rows.values()]
-            for title, column in context.source.cells.items()
-        }
-        source = replace(context.source, cells=cells)
-    return found.changed(matrix=found.matrix.stacked(below).take(order), source=source)
-
-
-def _merged(context: DescriptiveContext, rows: Sequence[int], label: str) -> Floats:
-    """The known cells of all rows, which must not contradict each other."""
-    found = context.matrix.row(rows[0]).copy()
-    for i in rows[1:]:
-        other = context.matrix.row(i)
-        contrary = np.flatnonzero(
-            ~np.isnan(found) & ~np.isnan(other) & (found != other)
-        )
-        if len(contrary):
-            at = int(contrary[0])
+    is_tags = matrix.is_sparse and matrix.arrays[1] is None
+    raw = found.source.cells
+    rows = {i: matrix.row(firsts[i]) for i in at[again].tolist()}
+    for i, row in zip(again.tolist(), at[again].tolist(), strict=True):
+        now, other = rows[row], matrix.row(i)
+        is_contrary = ~np.isnan(now) & ~np.isnan(other) & (now != other)
+        if is_contrary.any() and not is_tags:
+            column = int(np.argmax(is_contrary))
             raise ContextError(
-                f"context {context.name!r}: {context.labels[rows[0]]!r} and "
+                f"context {context.name!r}: {context.labels[firsts[row]]!r} and "
                 f"{context.labels[i]!r} are one label by your synonyms, but their "
-                f"{context.columns[at]!r} are {found[at]:g} and {other[at]:g}; correct "
-                f"one of them, or take the synonym of {label!r} back."
+                f"{context.columns[column]!r} are {now[column]:g} and "
+                f"{other[column]:g}; correct one of them, or take the synonym of "
+                f"{labels[i]!r} back."
             )
-        found = np.where(np.isnan(found), other, found)
-    return found
-
-
-def _first_known(column: Sequence[Any], rows: Sequence[int]) -> Any:
-    return next((column[i] for i in rows if not is_missing(column[i])), column[rows[0]])
+        rows[row] = np.fmax(now, other)  # of equal values, or one that is known
+        for title, cells in raw.items():
+            if is_missing(cells[row]):
+                cells[row] = context.source.cells[title][i]
+    merged: Any = np.array(list(rows.values()))
+    below = Gaps(sp.csr_array(merged) if is_tags else merged)
+    order = np.arange(len(place))
+    order[list(rows)] = len(place) + np.arange(len(rows))
+    return found.changed(matrix=found.matrix.stacked(below).take(order))

@@ -385,7 +385,7 @@ def known_fields(table: DescriptiveContext, labels: Sequence[str]) -> Flags:
         return known
     at = np.array([table.index.get(label, -1) for label in labels], dtype=np.int64)
     own = np.zeros((len(table.labels), len(first)), dtype=bool)
-    if matrix.is_sparse and matrix.listed is None:
+    if matrix.is_sparse and matrix.arrays[1] is None:
         own[:] = True  # a tag that a listed label lacks is absent
     else:
         for number, column in enumerate(first):

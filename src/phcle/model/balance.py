@@ -77,7 +77,7 @@ def balance(device: DeviceProblem, state: State) -> State:
     )
     W = xp.matmul(state.W, move)
     factors = tuple(
-        context.rebalanced(xp, factor, move, back)
+        xp.matmul(factor, move if context.turns_with_labels else back)
         for context, factor in zip(contexts, state.factors, strict=True)
     )
     is_worth = cost(W, factors) < (1 - WORTH) * cost(state.W, state.factors)

@@ -10,7 +10,7 @@ weights of the contexts.
   + λ2 Σ_j ‖U_j‖₁ + λ3/2 (‖W‖² + Σ_j ‖U_j‖²) + λ4/2 Σ_i ‖C_i‖²            penalties
 
 One relational and one descriptive context give Eq. 4 of the paper, any number gives Eq.
-6. Each kind of context computes its own term (`Context.loss`).
+6. Each kind of context computes its own term.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import array_api_compat.numpy as xp
+import numpy as np
 
 from phcle.arrays import AnyFloats
-from phcle.model.problem import Problem, Weights
+from phcle.backends.numpy_backend import NumpyBackend
+from phcle.model.problem import DeviceProblem, Problem, Weights
 
 
 def objective_terms(
@@ -45,13 +47,17 @@ def objective_terms(
         A number for each term, their sum "objective", and "gap", the sum above the
         floors of all contexts.
     """
-    lam = problem.penalties
+    rows = DeviceProblem(NumpyBackend("float64"), problem).rows(factors, weights)
+    parts = [np.asarray(W[block.rows], np.float64) for block in rows.blocks]
     terms = {}
-    floor = 0.0
-    for context, factor in zip(problem.contexts, factors, strict=True):
-        weight = context.term_weight(weights[context.name], lam)
-        terms[f"{context.kind}:{context.name}"] = weight * context.loss(W, factor, lam)
-        floor += weight * context.floor(lam)
+    for context, term in zip(problem.contexts, rows.terms, strict=True):
+        values = [term.local(i, part).value.sum() for i, part in enumerate(parts)]
+        terms[f"{context.kind}:{context.name}"] = float(sum(values))
+    sizes = problem.term_weights(weights)
+    floor = sum(
+        size * context.floor(problem.penalties)
+        for context, size in zip(problem.contexts, sizes, strict=True)
+    )
     terms |= problem.penalty_terms(xp, W, factors)
     terms["objective"] = sum(terms.values())
     terms["gap"] = terms["objective"] - floor
