@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from phcle.arrays import AnyFloats, Flags, Floats
 from phcle.backends.distributed import current_processes
-from phcle.backends.protocol import Backend
+from phcle.backends.protocol import Backend, choose_backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts import cooccurrence, logistic
 from phcle.contexts.cooccurrence import LabelLinks
@@ -316,11 +316,9 @@ class RelationalContext(Context):
 
     def floor(self, lam: Penalties, backend: Backend | None = None) -> float:
         """The value if x were the best number for every count."""
-        rate = self._row_rate(lam)
-        if backend is not None and backend.is_accelerated:
-            counts = self.stored(backend)
-            return logistic.floor_on_device(backend, counts, rate, self.column_mass)
-        return logistic.saturated_floor(self.rows, rate, self.column_mass)
+        backend = backend or choose_backend("numpy", "cpu", "float64")
+        counts, rate = self.stored(backend), self._row_rate(lam)
+        return logistic.saturated_floor(backend, counts, rate, self.column_mass)
 
     # ---- in an embedding ----
 

@@ -14,7 +14,6 @@ from copy import copy
 from functools import cached_property
 from typing import Any
 
-import array_api_compat.numpy as array_api
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
@@ -23,7 +22,14 @@ from phcle.arrays import AnyFloats
 from phcle.backends.pairs import Columns, n_sampled_columns
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
-from phcle.contexts.terms import Local, Sample, StartTarget, Term, padded_blocks
+from phcle.contexts.terms import (
+    Local,
+    Sample,
+    StartTarget,
+    Term,
+    padded_blocks,
+    sparse_target,
+)
 
 TILE = 4_000_000
 """Most numbers of W Cᵀ in memory at once: 32 MB."""
@@ -33,8 +39,8 @@ ENTRIES = 100_000
 """Known entries computed at once, so that their vectors fit into the cache."""
 
 
-DEVICE_ENTRIES = 50_000_000
-"""Known entries computed at once on a GPU, which takes 2 GB."""
+AT_ONCE = 50_000_000
+"""Known entries whose floor is computed at once, which takes 2 GB."""
 BELOW = 2.5
 """Pairs without a count start this far below no association, x = −log k. At 2.5, their
 odds are a twelfth, so that the start already keeps unrelated labels apart."""
@@ -264,28 +270,31 @@ def log_ratio_target(
     StartTarget
         log(D / expected) where a count is known, −log(1 + k) − `BELOW` elsewhere.
     """
-    low = np.log1p(negatives) + BELOW
-    tiny = float(np.finfo(backend.dtype).tiny)
-    found: Any
+    low, xp = np.log1p(negatives) + BELOW, backend.xp
+    rate, mass = backend.asarray(row_rate), backend.asarray(column_mass)
+    rows, columns, values = _cells(counts)
+    expected = xp.take(rate, rows) * xp.take(mass, columns)
+    ratio = xp.log(values / xp.clip(expected, min=_tiny(backend))) + low
     if isinstance(counts, sp.csr_array):
-        D = sp.coo_array(counts)
-        expected = row_rate[D.coords[0]] * column_mass[D.coords[1]]
-        ratio = np.log(D.data / np.maximum(expected, tiny)) + low
-        found = sp.csr_array((ratio, D.coords), shape=D.shape)
-    else:  # the counts are on the device
-        xp = backend.xp
-        rate, mass = backend.asarray(row_rate), backend.asarray(column_mass)
-        expected = xp.take(rate, counts.rows) * xp.take(mass, counts.columns)
-        ratio = xp.log(counts.values / xp.clip(expected, min=tiny)) + low
+        found = sp.csr_array((ratio, counts.indices, counts.indptr), counts.shape)
+    else:
         found = counts.with_values(ratio)
-    above, turned = backend.sparse(found), backend.sparse(backend.turned(found))
+    above = sparse_target(backend, found, weight)
     known = backend.asarray((row_rate > 0)[:, None])
     below = backend.asarray(low * np.ones((counts.shape[1], 1)))
     return StartTarget(
         weight,
-        lambda V: above @ V - known * (below.T @ V),
-        lambda W: turned @ W - below * (known.T @ W),
+        lambda V: above.product(V) - known * (below.T @ V),
+        lambda W: above.transposed(W) - below * (known.T @ W),
     )
+
+
+def _cells(counts: Any) -> tuple[Any, Any, Any]:
+    """Rows, columns and values of counts, on the host or on a device."""
+    if isinstance(counts, sp.csr_array):
+        found = sp.coo_array(counts)
+        return found.coords[0], found.coords[1], found.data
+    return counts.rows, counts.columns, counts.values
 
 
 def softplus(x: AnyFloats) -> AnyFloats:
@@ -305,39 +314,15 @@ def softplus(x: AnyFloats) -> AnyFloats:
 
 
 def saturated_floor(
-    counts: sp.csr_array, row_rate: AnyFloats, column_mass: AnyFloats
+    backend: Backend, counts: Any, row_rate: AnyFloats, column_mass: AnyFloats
 ) -> float:
     """Compute the loss of the best x for each pair: a lower bound for any model.
 
     Parameters
     ----------
-    counts : csr_array of shape (labels, columns)
-        D.
-    row_rate : array of shape (labels,)
-        k times the mass of a row over the total, so that B = rate · massᵀ.
-    column_mass : array of shape (columns,)
-        Mass of every column.
-
-    Returns
-    -------
-    float
-        The lower bound.
-    """
-    D = sp.coo_array(counts)
-    B = row_rate[D.coords[0]] * column_mass[D.coords[1]]
-    return _floor_of_pairs(array_api, D.data, B)
-
-
-def floor_on_device(
-    backend: Backend, counts: Any, row_rate: AnyFloats, column_mass: AnyFloats
-) -> float:
-    """Compute `saturated_floor` on a GPU, in double precision.
-
-    Parameters
-    ----------
     backend : Backend
-        Where the counts are.
-    counts : StoredRows of shape (labels, columns)
+        Where the counts are; it computes in double precision.
+    counts : csr_array or StoredRows of shape (labels, columns)
         D.
     row_rate : array of shape (labels,)
         k times the mass of a row over the total, so that B = rate · massᵀ.
@@ -347,27 +332,23 @@ def floor_on_device(
     Returns
     -------
     float
-        The lower bound.
+        The lower bound. Pairs without a count add zero.
     """
-    xp = backend.xp
-    precise = backend.with_dtype("float64")
-    rate, mass = precise.asarray(row_rate), precise.asarray(column_mass)
-    rows, total = counts.rows, 0.0
-    for start in range(0, len(counts.columns), DEVICE_ENTRIES):
-        part = slice(start, start + DEVICE_ENTRIES)
-        D = xp.astype(counts.values[part], xp.float64)
-        B = xp.take(rate, rows[part]) * xp.take(mass, counts.columns[part])
-        total += _floor_of_pairs(xp, D, B)
-    return total
-
-
-def _floor_of_pairs(xp: Any, D: Array, B: Array) -> float:
-    """The loss at its minimum, in entropy form. Pairs without a count add zero."""
+    xp, precise = backend.xp, backend.with_dtype("float64")
+    tiny = float(np.finfo(np.float64).tiny)
 
     def entropy(x: Array) -> Array:
-        return x * xp.log(xp.clip(x, min=float(np.finfo(np.float64).tiny)))
+        return x * xp.log(xp.clip(x, min=tiny))
 
-    return float(xp.sum(entropy(B + D) - entropy(D) - entropy(B)))
+    rate, mass = precise.asarray(row_rate), precise.asarray(column_mass)
+    rows, columns, values = _cells(counts)
+    total = 0.0
+    for start in range(0, len(values), AT_ONCE):
+        part = slice(start, start + AT_ONCE)
+        D = xp.astype(values[part], xp.float64)
+        B = xp.take(rate, rows[part]) * xp.take(mass, columns[part])
+        total += float(xp.sum(entropy(B + D) - entropy(D) - entropy(B)))
+    return total
 
 
 def draw_columns(mass: AnyFloats, n: float, rng: np.random.Generator) -> Sample:
