@@ -6,7 +6,7 @@
 `labels` fits the leaves of a random tree. One context counts the nodes above each, the
 other the leaves that it occurs with, most of them near it: 50 entries a label in all.
 Both are made in blocks of rows, on the GPU if there is one, and read by
-`RelationalContext.from_parts`. The last solve of such a fit takes a sample of the
+`RelationalContext.from_matrix`. The last solve of such a fit takes a sample of the
 columns, so its error is measured: `transform` solves some of the labels exactly.
 
 `sampled` fits every problem twice, with `mode="exact"` and `mode="sampled"`, and
@@ -172,8 +172,10 @@ def companion_contexts(
     names = NameArray.of(np.arange(n_labels).astype("S"), "labels")
     nodes = tree.node_names()
     return [
-        RelationalContext.from_parts(tree.ancestors(), names, nodes, name="tree"),
-        RelationalContext.from_parts(tree.companions(DRAWN), names, name="companions"),
+        RelationalContext.from_matrix(tree.ancestors(), names, nodes, name="tree"),
+        RelationalContext.from_matrix(
+            tree.companions(DRAWN), names, name="companions", self_loops=True
+        ),
     ]
 
 

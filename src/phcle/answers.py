@@ -512,8 +512,7 @@ class ContextSummary(Answer):
     weight : float
         Its weight in the objective.
     hierarchy : mapping or None
-        How its hierarchy was counted: `kind`, `decay` and `radius`; None for any other
-        context.
+        How its hierarchy was counted: `kind` and `decay`; None for any other context.
     """
 
     name: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -112,26 +113,25 @@ def match_contexts(
     """
     check_choice("match", mode, MATCH_MODES)
     given = _check_contexts(contexts)
-    called = dict(titles or {})
+    called = titles or {}
     asked = None if labels is None else as_labels(labels, "labels")
     readable = {normal(label): name for label, name in (names or {}).items()}
-    sources: dict[str, LabelSource] = {}
+    sources = []
     if asked is not None:
         title = called.get("labels", "labels")
-        sources["labels="] = LabelSource(title, asked, role="labels")
+        sources.append(LabelSource(title, asked, role="labels"))
+    files: defaultdict[str, list[Context]] = defaultdict(list)
     for context in given:
-        title = called.get(context.name, context.name)
-        before = sources.get(title, LabelSource(title, ()))
-        sources[title] = LabelSource(
-            title,
-            _union(before.labels, context.labels),
-            _union(before.names, context.nodes) if context.nodes else before.nodes,
-        )
+        files[called.get(context.name, context.name)].append(context)
+    for title, own in files.items():
+        trees = [context.nodes or context.labels for context in own]
+        nodes = union_of(trees) if any(context.nodes for context in own) else ()
+        sources.append(LabelSource(title, union_of([x.labels for x in own]), nodes))
     if readable:
         title = called.get("names", "names")
-        sources["names="] = LabelSource(title, tuple(readable), role="names")
+        sources.append(LabelSource(title, tuple(readable), role="names"))
     other = {normal(x).strip(): y for x, y in (synonyms or {}).items()}
-    match = match_labels(list(sources.values()), mode=mode, synonyms=other)
+    match = match_labels(sources, mode=mode, synonyms=other)
     spellings = match.spellings
     if not spellings:
         return Matched(tuple(given), asked, readable, match)
@@ -142,11 +142,6 @@ def match_contexts(
         names_now.setdefault(spellings.get(label, label), name)
     now = tuple(context.renamed(spellings) for context in given)
     return Matched(now, asked, names_now, match)
-
-
-def _union(first: Sequence[str], second: Sequence[str]) -> Sequence[str]:
-    """Labels of one file that gives several contexts."""
-    return union_of([first, second]) if first else second
 
 
 def align(
@@ -183,23 +178,12 @@ def align(
         if not vocabulary:
             raise ContextError("labels= is empty; name the labels to embed.")
     given = [context.naming_also(vocabulary) for context in given]
-    if must_inform or complete_only:
-        are_asked = labels is not None
-        vocabulary = _informed(given, vocabulary, complete_only, must_inform, are_asked)
-    return Aligned(vocabulary, tuple(sorted(given, key=lambda c: c.order)))
-
-
-def _informed(
-    contexts: Sequence[Context],
-    vocabulary: tuple[str, ...],
-    complete_only: bool,
-    must_inform: bool,
-    are_asked: bool,
-) -> tuple[str, ...]:
-    """The labels to keep, given what the contexts know about them."""
-    observed = [observed_among(context, vocabulary) for context in contexts]
+    aligned = Aligned(vocabulary, tuple(sorted(given, key=lambda c: c.order)))
+    if not (must_inform or complete_only):
+        return aligned
+    observed = [observed_among(context, vocabulary) for context in given]
     if must_inform:
-        for context, seen in zip(contexts, observed, strict=True):
+        for context, seen in zip(given, observed, strict=True):
             if not context.has_values.any():
                 raise context.empty_error()
             if not seen.any():
@@ -208,30 +192,29 @@ def _informed(
                     f"{some(vocabulary)}; leave it out, or check the spelling of "
                     "labels."
                 )
-    if complete_only:
-        complete = np.all(observed, axis=0)
-        vocabulary = some_names(vocabulary, np.flatnonzero(complete))
-        observed = [seen[complete] for seen in observed]
-        if not vocabulary:
-            raise ContextError(
-                "complete_only=True keeps the labels that are in every context, and "
-                "there are none; check that the contexts use the same labels."
-            )
-    is_known = np.any(observed, axis=0)
-    unknown = some_names(vocabulary, np.flatnonzero(~is_known))
-    if not (unknown and must_inform):
-        return vocabulary
-    said = f"no context says anything about {len(unknown)} of {len(vocabulary)} labels"
-    if are_asked:
-        known = set().union(*(context.observed_labels for context in contexts))
+    kept = (np.all if complete_only else np.any)(observed, axis=0)
+    if complete_only and not kept.any():
         raise ContextError(
-            f"{said}: {some(unknown)}; leave them out, or describe them in a context."
-            f"{did_you_mean(unknown[0], known)}"
+            "complete_only=True keeps the labels that are in every context, and "
+            "there are none; check that the contexts use the same labels."
         )
-    warnings.warn(
-        f"{said}, which are left out: {some(unknown)}.", ContextWarning, stacklevel=4
-    )
-    return some_names(vocabulary, np.flatnonzero(is_known))
+    if kept.all():
+        return aligned
+    if not complete_only:
+        unknown = some_names(vocabulary, np.flatnonzero(~kept))
+        said = f"no context says anything about {len(unknown)} of {len(kept)} labels"
+        if labels is not None:
+            known = set().union(*(context.observed_labels for context in given))
+            raise ContextError(
+                f"{said}: {some(unknown)}; leave them out, or describe them in a "
+                f"context.{did_you_mean(unknown[0], known)}"
+            )
+        warnings.warn(
+            f"{said}, which are left out: {some(unknown)}.",
+            ContextWarning,
+            stacklevel=3,
+        )
+    return replace(aligned, labels=some_names(vocabulary, np.flatnonzero(kept)))
 
 
 def observed_among(context: Context, vocabulary: Sequence[str]) -> Flags:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -471,13 +470,16 @@ class RelationalContext(Context):
         *,
         name: str = "matrix",
         self_loops: bool = False,
+        own_rows: bool = False,
     ) -> RelationalContext:
         """Make a context from an array of counts.
 
         Parameters
         ----------
-        counts : array or SciPy sparse matrix of shape (labels, columns)
-            Finite counts or weights, zero or more.
+        counts : array or SciPy sparse matrix of shape (labels, columns), or iterator
+            Finite counts or weights, zero or more. An iterator gives those of the first
+            labels, then of the next ones, and so on. It may read each block from a
+            file, so that memory is needed for the counts and for one block.
         labels : iterable of str or int
             Names of the rows. Millions of names take least memory as a NumPy array of
             bytes (`names.astype("S")`), which stays an array.
@@ -489,6 +491,11 @@ class RelationalContext(Context):
             Keep counts of a label with itself. By default they are left out with a
             warning, because they say nothing about other labels. Only used without
             `contexts`.
+        own_rows : bool, default False
+            Whether each process of a fit under `torchrun` gives other rows. The rows of
+            the first process come first, then those of the second, and so on; every
+            process gets those of the others over the network. By default, each gives
+            all rows.
 
         Returns
         -------
@@ -502,61 +509,16 @@ class RelationalContext(Context):
         ... )
         RelationalContext('matrix': 2 labels × 2 columns, 3 counts)
         """
-        rows, columns = _axes(labels, contexts, name)
-        matrix = as_csr(deepcopy(counts) if sp.issparse(counts) else counts, name)
-        if contexts is None and not self_loops:
-            matrix = _without_diagonal(matrix, name)
-        return cls(name, rows, columns, matrix)
-
-    @classmethod
-    def from_parts(
-        cls,
-        parts: Iterable[Any],
-        labels: Iterable[Any],
-        contexts: Iterable[Any] | None = None,
-        *,
-        name: str = "matrix",
-        own_rows: bool = False,
-    ) -> RelationalContext:
-        """Make a context from blocks of rows, which are read one after the other.
-
-        Memory is needed for the counts and for one block.
-
-        Parameters
-        ----------
-        parts : iterable of array or SciPy sparse matrix of shape (some labels, columns)
-            Counts of the first labels, then of the next ones, and so on. A generator
-            may read each of them from a file.
-        labels : iterable of str or int
-            Names of all rows, as in `from_matrix`.
-        contexts : iterable of str or int, optional
-            Names of the columns. By default the columns are the labels themselves.
-        name : str, default "matrix"
-            Name of the context.
-        own_rows : bool, default False
-            Whether each process of a fit under `torchrun` gives other rows. The rows of
-            the first process come first, then those of the second, and so on; every
-            process gets those of the others over the network. By default, each gives
-            all rows.
-
-        Returns
-        -------
-        RelationalContext
-            The counts of all rows.
-
-        Examples
-        --------
-        >>> parts = ([[3, 0], [1, 2]], [[0, 4]])
-        >>> RelationalContext.from_parts(
-        ...     parts, labels=["cat", "fish", "eel"], contexts=["purr", "swim"]
-        ... )
-        RelationalContext('matrix': 3 labels × 2 columns, 4 counts)
-        """
-        rows, columns = _axes(labels, contexts, name)
-        counts = stacked(parts, len(columns), name)
+        rows = columns = as_labels(labels, f"context {name!r}")
+        if contexts is not None:
+            columns = as_labels(contexts, f"columns of context {name!r}")
+        parts = counts if isinstance(counts, Iterator) else [counts]
+        matrix = stacked(parts, len(columns), name)
         if own_rows:
-            counts = _of_all_processes(counts)
-        return cls(name, rows, columns, counts)
+            matrix = _of_all_processes(matrix)
+        if contexts is None and not self_loops:
+            _drop_diagonal(matrix, name)
+        return cls(name, rows, columns, matrix)
 
     @classmethod
     def from_edges(
@@ -786,7 +748,6 @@ class RelationalContext(Context):
         kind: str = "ancestors",
         labels: Iterable[Any] | None = None,
         decay: float | None = None,
-        radius: int | None = None,
         role: str = "auto",
     ) -> RelationalContext:
         """Make a context from a taxonomy.
@@ -814,8 +775,6 @@ class RelationalContext(Context):
         decay : float, optional
             How slowly the weight falls with distance. By default 4 for "ancestors" and
             2 for "path".
-        radius : int, optional
-            Longest path that counts, only for "path". By default any.
         role : {"auto", "counts", "family", "both"}, default "auto"
             What the fit makes of the taxonomy. With "counts", as in the paper, it is
             predicted like any other context. With "family", labels are pulled to the
@@ -848,7 +807,6 @@ class RelationalContext(Context):
             hierarchy=hierarchy,
             kind=kind,
             decay=decay,
-            radius=radius,
             labels_are_fixed=labels is not None,
         )
         if labels is None:
@@ -864,18 +822,8 @@ class RelationalContext(Context):
         return _from_hierarchy_counts(recipe, wanted, name, role)
 
 
-RECIPE = ("kind", "decay", "radius", "labels_are_fixed")
+RECIPE = ("kind", "decay", "labels_are_fixed")
 """Settings of a hierarchy's counts that a file stores."""
-
-
-def _axes(
-    labels: Iterable[Any], contexts: Iterable[Any] | None, name: str
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names of rows and columns; by default the columns are the labels themselves."""
-    rows = as_labels(labels, f"context {name!r}")
-    if contexts is None:
-        return rows, rows
-    return rows, as_labels(contexts, f"columns of context {name!r}")
 
 
 def _from_hierarchy_counts(
@@ -898,20 +846,17 @@ def _of_all_processes(own: sp.csr_array) -> sp.csr_array:
     return sp.csr_array((data, indices, indptr), shape=shape)
 
 
-def _without_diagonal(counts: sp.csr_array, name: str) -> sp.csr_array:
+def _drop_diagonal(counts: sp.csr_array, name: str) -> None:
     """Drop counts of labels with themselves, with a warning."""
     n_loops = np.count_nonzero(counts.diagonal())
-    if n_loops == 0:
-        return counts
-    warnings.warn(
-        f"context {name!r}: {n_loops} labels occur with themselves; this diagonal is "
-        "left out. self_loops=True keeps it.",
-        ContextWarning,
-        stacklevel=3,
-    )
-    counts = counts.copy()
-    counts.setdiag(0.0)
-    return counts
+    if n_loops:
+        warnings.warn(
+            f"context {name!r}: {n_loops} labels occur with themselves; this diagonal "
+            "is left out. self_loops=True keeps it.",
+            ContextWarning,
+            stacklevel=3,
+        )
+        counts.setdiag(0.0)
 
 
 def _check_counts(context: RelationalContext) -> None:
@@ -942,7 +887,7 @@ def _stored_recipe(
     name: str, settings: Mapping[str, Any], store: TensorStore
 ) -> HierarchyCounts | None:
     """The recipe that a file stores; None, with a warning, if its kind is gone."""
-    if settings["kind"] not in KINDS:
+    if settings["kind"] not in KINDS or settings.get("radius") is not None:
         warnings.warn(
             f"context {name!r} was counted with kind={settings['kind']!r}, which is "
             "gone: labels cannot be added to its hierarchy; fit again to do so.",

@@ -438,14 +438,6 @@ def _pairs_of(edges: Any, where: str) -> Iterable[Any]:
             f"{where} must be a directed graph, with edges from child to parent. Got "
             "an undirected one; make it a DiGraph."
         )
-    alone = [node for node, degree in edges.degree() if degree == 0]
-    if alone:
-        warnings.warn(
-            f"{where}: {len(alone)} nodes have no edge and were left out: "
-            f"{some(alone)}.",
-            ContextWarning,
-            stacklevel=4,
-        )
     return list(edges.edges())
 
 
@@ -542,8 +534,6 @@ class HierarchyCounts:
         How labels are related.
     decay : float or None
         How slowly weights fall with distance; None is the default of the kind.
-    radius : int or None
-        Longest path that counts; None counts any.
     labels_are_fixed : bool
         Whether the user chose the labels. If not, other contexts may add nodes as
         labels.
@@ -552,25 +542,12 @@ class HierarchyCounts:
     hierarchy: Hierarchy
     kind: str = "ancestors"
     decay: float | None = None
-    radius: int | None = None
     labels_are_fixed: bool = False
 
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, KINDS)
         if self.decay is not None and not self.decay > 0:
             raise OptionError(f"decay must be above 0. Got {self.decay!r} instead.")
-        if self.radius is None:
-            return
-        if not (isinstance(self.radius, (int, np.integer)) and self.radius >= 1):
-            raise OptionError(
-                "radius must be a whole number, 1 or more. "
-                f"Got {self.radius!r} instead."
-            )
-        if self.kind != "path":
-            raise OptionError(
-                f"radius has no meaning for kind={self.kind!r}, only for 'path'; leave "
-                "it out."
-            )
 
     def count(self, labels: Sequence[str]) -> tuple[tuple[str, ...], sp.csr_array]:
         """Count labels.
@@ -632,7 +609,7 @@ class HierarchyCounts:
 
     def _paths(self, labels: Sequence[str]) -> sp.csr_array:
         """Weights exp(−path/decay) of other labels; paths lead over one ancestor."""
-        n, radius = len(labels), self.radius or 2 * len(self.hierarchy.nodes)
+        n = len(labels)
         steps = _linking_ancestors(self.hierarchy, labels)  # (labels, nodes), plus one
         below = sp.csr_array(steps.T)  # (nodes, labels)
         near, weights = [], []
@@ -645,7 +622,7 @@ class HierarchyCounts:
                 # Both step counts are stored plus one.
                 path[group] = np.minimum(path[group], up + below.data[members] - 2)
             path[row] = np.inf  # a label does not occur with itself
-            near.append(np.flatnonzero(path <= radius))
+            near.append(np.flatnonzero(np.isfinite(path)))
             weights.append(np.exp(-path[near[-1]] / (self.decay or 2.0)))
         indptr = np.cumsum([0, *map(len, near)])
         parts = np.concatenate(weights), np.concatenate(near), indptr

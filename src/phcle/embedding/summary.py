@@ -95,4 +95,4 @@ def _recipe(context: Context) -> dict[str, Any] | None:
     recipe = getattr(context, "recipe", None)
     if recipe is None:
         return None
-    return {x: getattr(recipe, x) for x in ("kind", "decay", "radius")}
+    return {x: getattr(recipe, x) for x in ("kind", "decay")}

@@ -33,7 +33,7 @@ def fit_own_rows(folder, rank, size):
     own = [slice(0, N_OF_FIRST), slice(N_OF_FIRST, None)][rank]
     rows = np.load(f"{folder}/rows.npy", mmap_mode="r")[own]
     parts = (rows[i : i + 10] for i in range(0, len(rows), 10))
-    context = RelationalContext.from_parts(parts, LABELS, COLUMNS, own_rows=True)
+    context = RelationalContext.from_matrix(parts, LABELS, COLUMNS, own_rows=True)
     np.save(f"{folder}/counts{rank}.npy", context.counts.toarray())
     np.save(f"{folder}/vectors{rank}.npy", fitted(context).vectors)
 
@@ -54,8 +54,8 @@ def test_two_processes_with_their_own_rows_fit_what_one_fits_with_all(tmp_path):
 
 def test_own_rows_of_a_single_process_are_all_rows():
     with pytest.raises(ContextError, match="23"):
-        RelationalContext.from_parts(
-            [counts()[:N_OF_FIRST]], LABELS, COLUMNS, own_rows=True
+        RelationalContext.from_matrix(
+            counts()[:N_OF_FIRST], LABELS, COLUMNS, own_rows=True
         )
-    found = RelationalContext.from_parts([counts()], LABELS, COLUMNS, own_rows=True)
+    found = RelationalContext.from_matrix(counts(), LABELS, COLUMNS, own_rows=True)
     assert (found.counts != counts()).nnz == 0
