@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -142,22 +142,30 @@ class Search:
         tuple of two arrays
             Positions of the rows, and their cosines.
         """
-        if among is not None:
-            at: dict[Any, int] = {row: i for i, row in enumerate(among.tolist())}
-            chosen = Search(self.vectors[among])
-            for near, cosines in chosen.nearest(queries, k, [at.get(x) for x in own]):
-                yield among[near], cosines
-        elif (
-            self.table is not None
-            and self.table.rows.shape[1] >= min(k, len(self.vectors) - 1)
-            and None not in own
-        ):
-            rows, every = self.table
-            yield from ((rows[i, :k], every[i, :k]) for i in own)
-        else:
-            # In double precision, as vectors that are asked for.
-            queries = unit_rows(np.asarray(queries, np.float64))
-            yield from nearest_rows(self.units, queries, k, own)
+        kept, n = self.table, len(self.vectors)
+        is_enough = kept is not None and kept.rows.shape[1] >= min(k, n - 1)
+        if kept is not None and is_enough and among is None and None not in own:
+            yield from ((kept.rows[i, :k], kept.cosines[i, :k]) for i in own)
+            return
+        rows = np.arange(n) if among is None else among
+        units = self.units if among is None else unit_rows(self.vectors[among])
+        slack = ROUNDING * np.finfo(units.dtype).eps
+        # In double precision, as vectors that are asked for.
+        queries = unit_rows(np.asarray(queries, np.float64))
+        at_once = max(1, CELLS_AT_ONCE // max(len(units), 1))
+        for start in range(0, len(queries), at_once):
+            block = queries[start : start + at_once]
+            every = block.astype(units.dtype) @ units.T  # (block, rows)
+            for i, cosine in enumerate(every):
+                others = np.flatnonzero(rows != own[start + i])
+                most = min(k, len(others))
+                cosine = cosine[others]
+                last = np.partition(cosine, -most)[-most] if most else 0.0
+                near = others[cosine >= last - slack]
+                exact = np.einsum("rd,d->r", units[near].astype(np.float64), block[i])
+                exact = np.clip(exact, -1.0, 1.0)  # rounding may exceed 1
+                order = np.argsort(-exact, kind="stable")[:k]
+                yield rows[near[order]], exact[order]
 
     def neighbour_table(
         self,
@@ -230,74 +238,6 @@ def unit_rows(vectors: AnyFloats) -> AnyFloats:
         vectors = np.ldexp(vectors, power)  # exact: other rows keep their bits
         length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(length > 0, length, 1))
-
-
-def nearest_rows(
-    units: AnyFloats,
-    queries: AnyFloats,
-    k: int,
-    own: Sequence[int | None],
-) -> Iterator[Found]:
-    """Find for each query the k best rows and their cosines, best first.
-
-    Parameters
-    ----------
-    units : array of shape (rows, dim)
-        Vectors of length one to search.
-    queries : array of shape (queries, dim)
-        Vectors of length one to search for.
-    k : int
-        How many rows; fewer if there are not enough.
-    own : sequence of int or None, optional
-        For each query a row that is never its answer. By default any row may be.
-
-    Yields
-    ------
-    tuple of two arrays
-        Positions of the rows, and their cosines.
-    """
-    slack = ROUNDING * np.finfo(units.dtype).eps
-    at_once = max(1, CELLS_AT_ONCE // max(len(units), 1))
-    for start in range(0, len(queries), at_once):
-        block = queries[start : start + at_once]
-        cosines = block.astype(units.dtype) @ units.T  # (block, rows)
-        for i, cosine in enumerate(cosines):
-            left_out = own[start + i]
-            if left_out is not None:
-                cosine[left_out] = -np.inf
-            most = min(k, len(units) - (left_out is not None))
-            if most < 1:
-                yield np.zeros(0, np.int64), np.zeros(0)
-                continue
-            last = np.partition(cosine, len(units) - most)[len(units) - most]
-            yield best_of(units, block[i], np.flatnonzero(cosine >= last - slack), most)
-
-
-def best_of(units: AnyFloats, query: AnyFloats, rows: Ints, k: int) -> Found:
-    """Return the k best of some rows and their cosines.
-
-    Of rows that are equally near, the first ones are taken.
-
-    Parameters
-    ----------
-    units : array of shape (all rows, dim)
-        Vectors of length one.
-    query : array of shape (dim,)
-        A vector of length one.
-    rows : array of int
-        Positions of the rows to compare, in ascending order.
-    k : int
-        How many rows.
-
-    Returns
-    -------
-    tuple of two arrays
-        Positions of the rows, best first, and their cosines.
-    """
-    cosine = np.einsum("rd,d->r", units[rows].astype(np.float64), query.astype(float))
-    cosine = np.clip(cosine, -1.0, 1.0)  # rounding may exceed 1
-    order = np.argsort(-cosine, kind="stable")[:k]
-    return rows[order], cosine[order]
 
 
 def cosines_of_pairs(vectors: AnyFloats) -> Floats:
