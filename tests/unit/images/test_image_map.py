@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -97,15 +98,12 @@ def test_maps_and_classifiers_survive_a_pickle(problem, image_map):
         np.testing.assert_array_equal(again.predict(X[:20]), fitted.predict(X[:20]))
 
 
-def test_a_file_of_something_else_is_refused(problem, tmp_path):
+def test_other_files_and_parts_that_do_not_fit_are_refused(
+    problem, image_map, tmp_path
+):
     problem[0].save(tmp_path / "labels.phcle")
     with pytest.raises(FileError, match="is not a map of pictures"):
         load_map(tmp_path / "labels.phcle")
-
-
-def test_parts_that_do_not_fit_are_refused(image_map, tmp_path):
-    from dataclasses import replace
-
     replace(image_map, offset=image_map.offset[:-1]).save(tmp_path / "m.map")
     with pytest.raises(FileError, match=r"its offset must be numbers of shape \(4,\)"):
         load_map(tmp_path / "m.map")
