@@ -7,6 +7,7 @@ import pytest
 from problems import random_contexts
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
+from phcle.errors import ContextError
 
 TREE = [
     *((label, "felid") for label in ("cat", "lion", "tiger")),
@@ -61,10 +62,16 @@ def adds_up(explanation):
 @pytest.mark.parametrize("k", [1, 5])
 def test_the_groups_of_every_context_add_up_to_its_part(zoo, rng, k):
     random = PHCLE(dim=4, completion="none").fit(random_contexts(rng, 9)).embedding_
+    assert groups_of(zoo, "cat", "dog", "words") == {}  # dimensions have no names
     for embedding in (zoo, random):
         for a in embedding.labels:
             for b in embedding.labels:
-                adds_up(embedding.explain(a, b, k))
+                found = embedding.explain(a, b, k)
+                adds_up(found)
+                assert found.percentile == embedding.percentile_of(found.similarity)
+    bare = zoo.select(zoo.labels)
+    with pytest.raises(ContextError, match="has no contexts"):
+        bare.explain("cat", "dog")
 
 
 def test_what_both_have_is_named_first_and_the_nearest_ancestor_leads(zoo):
@@ -125,12 +132,3 @@ def test_labels_that_occur_with_each_other_are_one_reason():
     assert groups["together"].words == "occur with each other"
     assert [x.column for x in groups["both"].columns] == ["pasta"]
     adds_up(embedding.explain("wine", "cheese"))
-
-
-def test_dimensions_of_vectors_are_not_named(zoo):
-    assert groups_of(zoo, "cat", "dog", "words") == {}
-
-
-def test_the_explanation_says_how_unusual_the_similarity_is(zoo):
-    found = zoo.explain("cat", "dog")
-    assert found.percentile == zoo.percentile_of(found.similarity)

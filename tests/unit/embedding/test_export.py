@@ -6,6 +6,7 @@ import re
 import unicodedata
 
 import numpy as np
+import pandas as pd
 import pytest
 from command_line import call
 from hypothesis import given, settings
@@ -62,10 +63,9 @@ def test_numpy_reads_the_archive_without_pickle(pets, tmp_path):
 
 
 def test_pandas_and_polars_read_the_table(pets, tmp_path):
-    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     polars = pytest.importorskip("polars", reason="Polars is not installed")
     export(pets, tmp_path / "pets.csv")
-    frame = pandas.read_csv(tmp_path / "pets.csv")
+    frame = pd.read_csv(tmp_path / "pets.csv")
     other = polars.read_csv(tmp_path / "pets.csv")
     assert tuple(frame["label"]) == tuple(other["label"]) == pets.labels
     for columns in (frame.iloc[:, 2:].to_numpy(), other[:, 2:].to_numpy()):
@@ -73,11 +73,9 @@ def test_pandas_and_polars_read_the_table(pets, tmp_path):
 
 
 def test_pandas_and_polars_read_parquet(pets, tmp_path):
-    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     polars = pytest.importorskip("polars", reason="Polars is not installed")
-    pytest.importorskip("pyarrow", reason="PyArrow is not installed")
     export(pets, tmp_path / "pets.parquet")
-    frame = pandas.read_parquet(tmp_path / "pets.parquet")
+    frame = pd.read_parquet(tmp_path / "pets.parquet")
     assert tuple(frame["label"]) == pets.labels
     assert frame["name"][3] == "tabby\tcat"
     np.testing.assert_array_equal(np.stack(frame["vector"]), pets.vectors)

@@ -27,32 +27,23 @@ def small(rng):
     )
 
 
-def test_readable_name_and_other_case_are_understood(small):
+def test_a_name_in_any_case_means_its_label_unless_several_have_it(small):
     assert np.array_equal(small["zero"], small["label0"])
-
-
-def test_ambiguous_name_lists_the_ids(small):
+    chosen = small.select(["label3", "Zero"])
+    assert chosen.labels == ("label3", "label0")
+    assert np.array_equal(chosen["label0"], small["label0"])
     with pytest.raises(UnknownLabelError, match="'label1', 'label2'"):
         small["ONE"]
-
-
-def test_vector_of_wrong_length_is_refused(small):
-    with pytest.raises(ContextError, match="4 finite numbers"):
-        small.nearest([1.0, 2.0])
 
 
 @pytest.mark.parametrize(
     "vectors", [np.zeros((2, 3)), np.full((3, 2), np.nan), np.zeros(3)]
 )
-def test_vectors_that_do_not_fit_are_refused(vectors):
+def test_vectors_that_do_not_fit_are_refused(small, vectors):
     with pytest.raises(ContextError):
         LabelEmbedding(("a", "b", "c"), vectors)
-
-
-def test_select_keeps_order_and_names(small):
-    chosen = small.select(["label3", "Zero"])
-    assert chosen.labels == ("label3", "label0")
-    assert np.array_equal(chosen["label0"], small["label0"])
+    with pytest.raises(ContextError, match="4 finite numbers"):
+        small.nearest(vectors[0])
 
 
 def test_describe_lists_observed_and_predicted_apart(model, imagenet):
@@ -123,11 +114,6 @@ def test_what_most_labels_are_below_is_counted_but_not_named(model, lines):
     assert [group.group for group in part.groups] == ["both", "one", "neither"]
     assert sum(group.part for group in part.groups) == pytest.approx(part.part)
     assert lines("airliner", "goldfish", 3)[0]["columns"] == ["4 general columns"]
-
-
-def test_without_contexts_nothing_can_be_explained(small):
-    with pytest.raises(ContextError, match="has no contexts"):
-        small.explain("label0", "label3")
 
 
 def test_predictions_come_back_in_the_users_units(rng):

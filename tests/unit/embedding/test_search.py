@@ -54,12 +54,9 @@ def test_answers_come_from_among_the_given_labels_only(embedding):
     assert embedding.nearest("x0", k=10, among=subset) == expected
     assert len(embedding.nearest(embedding["x0"], k=10, among=subset)) == 3
     assert embedding.nearest("x0", among=["x0"]) == []
+    assert embedding.nearest_many([]) == []
     with pytest.raises(UnknownLabelError, match="'y3'"):
         embedding.nearest("x0", among=["y3"])
-
-
-def test_no_queries_give_no_answers(embedding):
-    assert embedding.nearest_many([]) == []
 
 
 def test_one_text_is_no_list(embedding):
