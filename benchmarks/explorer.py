@@ -60,7 +60,7 @@ def requests_of(labels: list[str], n: int, seed: int) -> Iterator[tuple[str, str
         paths = {
             "label": f"/api/label?label={a}",
             "explain": f"/api/explain?a={a}&b={b}",
-            "compare": f"/api/compare?label={a}&label={b}",
+            "row": f"/api/row?label={a}",
             "search": f"/api/search?q={a}",
             "misspelt": f"/api/search?q={a.replace('be', 'eb')}",
             "node": f"/api/node?node=node%200.{rng.integers(len(labels) // 8)}",

@@ -45,7 +45,7 @@ def label_map() -> Figure:
     """The map that `phcle demo` shows, with the names of regions."""
     from phcle import PHCLE
     from phcle.atlas.layout import lay_out
-    from phcle.atlas.regions import branches_of
+    from phcle.atlas.regions import find_branches
     from phcle.datasets import load_imagenet1k
 
     data = load_imagenet1k()
@@ -55,7 +55,7 @@ def label_map() -> Figure:
         [hierarchy, glosses, data.properties()], names=data.names
     ).embedding_
     places = lay_out(np.asarray(embedding.unit_vectors, np.float32)).places
-    branches = branches_of(embedding)
+    branches = find_branches(embedding.contexts[0].hierarchy, embedding.labels)
     figure = Figure(figsize=(10.5, 7.2), layout="constrained")
     axes = figure.subplots()
     axes.axis("off")

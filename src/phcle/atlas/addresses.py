@@ -11,6 +11,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 from hashlib import file_digest
 from pathlib import Path
@@ -46,13 +47,12 @@ class Addresses:
         found: list[tuple[str, str, bool, dict[str, str]]] = []
         if self._folder is None:
             return found
-        for source in self._opened.embedding.origin.get("files", ()):
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", PhcleWarning)
-                    found += list(self._columns_of(source, self._folder))
-            except (PhcleError, OSError, KeyError, TypeError):
-                continue  # the table is gone, or cannot be read any more
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PhcleWarning)
+            for source in self._opened.embedding.origin.get("files", ()):
+                # The table may be gone, or cannot be read any more.
+                with suppress(PhcleError, OSError, KeyError, TypeError):
+                    found += self._columns_of(source, self._folder)
         return found
 
     def _columns_of(
@@ -68,13 +68,12 @@ class Addresses:
                 return
         table = open_table(path)
         at = table.columns_of("attributes")["label"]
-        rows = [cells for _, cells in table.texts()]
         spelled = self._opened.embedding.called.spelled
-        labels = [spelled(cells[at]) for cells in rows]
+        rows = [(spelled(cells[at]), cells) for _, cells in table.texts()]
         for i, title in enumerate(table.header):
             own = {
                 label: cells[i].strip()
-                for label, cells in zip(labels, rows, strict=True)
+                for label, cells in rows
                 if label is not None and cells[i].strip()
             }
             for pattern in (PICTURE, LINK):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -40,6 +40,8 @@ N_REASONS = 5
 
 MOST_NAMES = 500
 """Names that are sent at once."""
+
+MOST_COMPARED = 8
 
 PICTURES = CapacityLimiter(1)
 """For uploaded files. One at a time: a picture of 79 megapixels takes 1.2 GB."""
@@ -108,6 +110,18 @@ def _add_embedding(quick: APIRouter, costly: APIRouter, workspace: Workspace) ->
     """Add what is said about all labels."""
     opened, second, pictures = workspace.opened, workspace.second, workspace.pictures
 
+    @cache
+    def about() -> dict[str, Any]:
+        """What does not change."""
+        return {
+            **pages.about(opened),
+            "is_report": False,
+            "left_out": [],
+            "compared_with": None if second is None else second.title,
+            "takes_features": pictures.image_map is not None,
+            "takes_pictures": pictures.open_network is not None,
+        }
+
     @lru_cache(maxsize=1)
     def label_map(*, is_ready: bool) -> dict[str, Any]:
         """The map: a sketch, or the final one, each made once."""
@@ -115,21 +129,8 @@ def _add_embedding(quick: APIRouter, costly: APIRouter, workspace: Workspace) ->
 
     @quick.get("/info")
     def info() -> JSONResponse:
-        """What the embedding holds and what can be asked about it."""
-        more = {
-            "is_report": False,
-            "left_out": [],
-            "compared_with": None if second is None else second.title,
-            "takes_features": pictures.image_map is not None,
-            "takes_pictures": pictures.takes_photos,
-        }
-        return JSONResponse({**pages.about(opened), **more})
-
-    @quick.get("/status")
-    async def status() -> JSONResponse:
-        """How far the background work is."""
-        other = None if second is None else second.work.status()
-        return JSONResponse({"labels": opened.map.status(), "other": other})
+        """What the embedding holds, what can be asked, and how far the map is."""
+        return JSONResponse({**about(), "map": opened.map.status()})
 
     @costly.get("/map")
     def places() -> JSONResponse:
@@ -143,14 +144,14 @@ def _add_embedding(quick: APIRouter, costly: APIRouter, workspace: Workspace) ->
         return JSONResponse(columns_of(opened))
 
     @costly.get("/column")
-    def column(context: Name, column: Name, value: Name = "") -> JSONResponse:
-        """One column over all labels, and how likely each has a value of it."""
-        return JSONResponse(column_of(opened.embedding, context, column, value))
+    def column(context: Name, column: Name = "", value: Name = "") -> JSONResponse:
+        """One column over all labels, and how likely each has a value of it.
 
-    @costly.get("/tags")
-    def tags(context: Name) -> JSONResponse:
-        """Tags, words or linked labels of all labels."""
-        return JSONResponse(tags_of(opened.embedding, context))
+        Without a column: the tags, words or linked labels that each label has.
+        """
+        if not column:
+            return JSONResponse(tags_of(opened.embedding, context))
+        return JSONResponse(column_of(opened.embedding, context, column, value))
 
     @costly.get("/hierarchy")
     def hierarchy() -> JSONResponse:
@@ -204,20 +205,28 @@ def _add_labels(quick: APIRouter, costly: APIRouter, opened: Opened) -> None:
         return JSONResponse(answer)
 
     @quick.get("/label")
-    def label(label: Text) -> JSONResponse:
-        """All that is said about a label, with its row in the tables."""
-        page = pages.label_page(opened, label)
-        found = addresses.pictures_of(page["label"])
+    def label(
+        label: Text,
+        among: Annotated[list[Text], Query(max_length=MOST_COMPARED)] = [],  # noqa: B006
+    ) -> JSONResponse:
+        """What is near a label, or how near it is to some, and what is above it."""
+        return JSONResponse(pages.label_page(opened, label, among))
+
+    @quick.get("/row")
+    def row(label: Text) -> JSONResponse:
+        """What the tables know of a label, and what was predicted, with reasons."""
+        own = embedding.resolve(label)
+        (answer,) = pages.rows_of_labels(opened, [own])
         shown = [
             {
                 "context": context,
                 "column": title,
-                "src": f"api/picture?{urlencode({'label': page['label'], 'n': i})}",
+                "src": f"api/picture?{urlencode({'label': own, 'n': i})}",
             }
-            for i, (context, title, _) in enumerate(found)
+            for i, (context, title, _) in enumerate(addresses.pictures_of(own))
         ]
-        links = addresses.links_of(page["label"])
-        return JSONResponse({**page, "pictures": shown, "links": links})
+        links = addresses.links_of(own)
+        return JSONResponse({**answer, "pictures": shown, "links": links})
 
     @quick.get("/picture")
     def picture(label: Text, n: Annotated[int, Query(ge=0, le=100)] = 0) -> Response:
@@ -231,13 +240,6 @@ def _add_labels(quick: APIRouter, costly: APIRouter, opened: Opened) -> None:
     def explain(a: Text, b: Text) -> JSONResponse:
         """Why two labels are similar; the same as `phcle explain --json`."""
         return JSONResponse(embedding.explain(a, b, N_REASONS).to_dict())
-
-    @costly.get("/compare")
-    def compare(
-        label: Annotated[list[Text], Query(min_length=2, max_length=8)],
-    ) -> JSONResponse:
-        """A few labels side by side."""
-        return JSONResponse(pages.comparison(opened, label))
 
     @costly.get("/node")
     def node(node: Text) -> JSONResponse:
@@ -267,14 +269,11 @@ def _add_new(quick: APIRouter, costly: APIRouter, workspace: Workspace) -> None:
     opened = workspace.opened
 
     @costly.post("/add")
-    def add(form: NewLabelForm) -> JSONResponse:
-        """Where a new label would stand. Nothing is stored."""
-        return JSONResponse(landed(opened, form))
-
-    @costly.post("/add/export")
-    def export(form: NewLabelForm) -> Response:
-        """The embedding with the new label, as a file."""
-        whole, _ = land(opened, form)
+    def add(form: NewLabelForm, as_file: bool = False) -> Response:
+        """Where a new label would stand, or a file with it. Nothing is stored."""
+        whole, notes = land(opened, form)
+        if not as_file:
+            return JSONResponse(landed(opened, whole, notes))
         with TemporaryDirectory(prefix="phcle-") as folder:
             path = Path(folder) / "more.phcle"
             whole.save(path)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.arrays import AnyFloats
-from phcle.atlas.opened import Opened, known_in
+from phcle.atlas.opened import Opened
 from phcle.contexts.matrices import take_rows
 from phcle.contexts.protocol import Context
 from phcle.contexts.values import DescriptiveContext
@@ -82,7 +82,6 @@ def columns_of(opened: Opened) -> dict[str, Any]:
         Values for JSON.
     """
     embedding = opened.embedding
-    known = known_in(embedding)
     completion = summarise(embedding).completion
     skills = {
         (x.context, x.column): {**x.to_dict(), "words": x.words}
@@ -106,10 +105,16 @@ def columns_of(opened: Opened) -> dict[str, Any]:
             if (kind := _kind_of_tags(x))
         ],
         "known": [
-            {"context": x.name, "known": packed(known[:, i], "u1")}
-            for i, x in enumerate(embedding.contexts)
+            {"context": x.name, "known": packed(_known_in(x, embedding), "u1")}
+            for x in embedding.contexts
         ],
     }
+
+
+def _known_in(context: Context, embedding: LabelEmbedding) -> list[bool]:
+    """Whether a context knows each label."""
+    own = set(context.observed_labels)
+    return [label in own for label in embedding.labels]
 
 
 def _columns_of_table(
@@ -278,10 +283,8 @@ def _guesses(embedding: LabelEmbedding, context: Context) -> dict[str, Any]:
     found = embedding.tables[context.name].stored
     if not isinstance(found, TagPredictions):
         return {}
-    own = set(context.observed_labels)
-    is_wanted = np.array([label not in own for label in embedding.labels])
     chances = found.chances.copy()
-    is_left_out = ~np.repeat(is_wanted, np.diff(chances.indptr))
+    is_left_out = np.repeat(_known_in(context, embedding), np.diff(chances.indptr))
     chances.data[(chances.data < SURE) | is_left_out] = 0
     chances.eliminate_zeros()
     made = _largest(chances, MOST_GUESSES)
@@ -302,10 +305,10 @@ def hierarchy_lists(opened: Opened) -> dict[str, Any] | None:
     dict or None
         Values for JSON; None without a hierarchy.
     """
-    if opened.taxonomy is None:
-        return None
     name, tree = opened.taxonomy
     embedding, n = opened.embedding, len(tree.nodes)
+    if not n:
+        return None
     parents = sp.csr_array(
         (np.ones(len(tree.edges), np.float32), (tree.edges[:, 0], tree.edges[:, 1])),
         shape=(n, n),

@@ -6,26 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from phcle.arrays import Flags
 from phcle.atlas.columns import packed
 from phcle.atlas.layout import SKETCH
-from phcle.atlas.opened import Opened, known_in
+from phcle.atlas.opened import Opened
 from phcle.atlas.regions import (
     group_regions,
-    hierarchy_of,
     node_regions,
     part_regions,
 )
-from phcle.embedding.label_embedding import LabelEmbedding
 
 N_NEAR = 8
 """Neighbours of each label that are sent with the map."""
 
 BRANCH, CLUSTER = "branch", "cluster"
-"""Titles of the colourings whose groups are parts of the map."""
-
-MOST_GROUPS = 20
-"""Groups with a colour of their own; the rest is "other"."""
+"""Titles of the colourings, whose groups are parts of the map."""
 
 
 def map_values(opened: Opened) -> dict[str, Any]:
@@ -42,18 +36,17 @@ def map_values(opened: Opened) -> dict[str, Any]:
         Values for JSON.
     """
     embedding, found, places = opened.shown, opened.map.result, opened.places
-    groupings = _groupings(opened)
+    every = groupings(opened)
     regions = [
         region
-        for each in groupings
-        if each["title"] in (BRANCH, CLUSTER)
+        for each in every
         for region in group_regions(
             each["title"], each["groups"], each["codes"], places
         )
     ]
-    hierarchy = hierarchy_of(embedding)
-    if hierarchy is not None:
-        regions += node_regions(embedding, hierarchy[1], places)
+    _, tree = opened.taxonomy
+    if tree.nodes:
+        regions += node_regions(embedding, tree, places)
     else:
         regions += part_regions(embedding, places)
     names = [embedding.name_of(label) for label in embedding.labels]
@@ -67,10 +60,7 @@ def map_values(opened: Opened) -> dict[str, Any]:
         "y": packed(places[:, 1], "f4"),
         "neighbours": packed(near, "u2" if len(names) <= 1 << 16 else "u4"),
         "colourings": [
-            {**each, "codes": packed(each["codes"], "u1")}
-            if "codes" in each
-            else {**each, "values": packed(each["values"], "f4")}
-            for each in groupings
+            {**each, "codes": packed(each["codes"], "u1")} for each in every
         ],
         "regions": [vars(region) for region in regions],
         "method": f"{SKETCH}, until a better map is ready"
@@ -80,46 +70,29 @@ def map_values(opened: Opened) -> dict[str, Any]:
     }
 
 
-def _groupings(opened: Opened) -> list[dict[str, Any]]:
-    """Ways to colour labels: by branch, by cluster, by the contexts that know them.
+def groupings(opened: Opened) -> list[dict[str, Any]]:
+    """Ways to colour labels: by branch, and by cluster; the page adds others.
 
-    Each has either the names of its groups, the last one "other", and the group of
-    each label as a number; or values, low and high.
+    Each has the names of its groups, the last one "other", and the group of each label
+    as a number.
+
+    Parameters
+    ----------
+    opened : Opened
+        The embedding.
+
+    Returns
+    -------
+    list of dict
+        Title, groups and codes of each, and the nodes of branches.
     """
     embedding, branches, prepared = opened.shown, opened.branches, opened.map.result
     found: list[dict[str, Any]] = []
-    if branches is not None:
+    if branches.nodes:
         groups = [*map(embedding.name_of, branches.nodes), "other"]
         more = {"nodes": list(branches.nodes), "codes": branches.codes}
         found.append({"title": BRANCH, "groups": groups, **more})
     if prepared is not None:
         groups = [*prepared.cluster_names, "other"]
         found.append({"title": CLUSTER, "groups": groups, "codes": prepared.clusters})
-    known = known_in(embedding)
-    found.append(_by_contexts(embedding, known))
-    if len(embedding.contexts) > 1:
-        values = known.sum(axis=1).astype(np.float32)
-        ends = {"low": 0.0, "high": float(len(embedding.contexts))}
-        found.append({"title": "contexts known", "values": values, **ends})
     return found
-
-
-def _by_contexts(embedding: LabelEmbedding, known: Flags) -> dict[str, Any]:
-    """Group labels by the set of contexts that know them."""
-    sets, codes, counts = np.unique(
-        known, axis=0, return_inverse=True, return_counts=True
-    )
-    order = np.argsort(-counts, kind="stable")[:MOST_GROUPS]
-    rank = np.full(len(sets), len(order))
-    rank[order] = np.arange(len(order))
-    names = [context.name for context in embedding.contexts]
-    groups = [
-        " + ".join(x for x, has in zip(names, sets[i], strict=True) if has)
-        or "no context"
-        for i in order
-    ]
-    return {
-        "title": "known in",
-        "groups": [*groups, "other"],
-        "codes": rank[codes.reshape(-1)],
-    }

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from phcle.atlas.opened import Opened, between
-from phcle.atlas.pages import plain
+from phcle.answers import as_json
+from phcle.atlas.opened import Opened
 from phcle.contexts import DescriptiveContext, RelationalContext
 from phcle.contexts.protocol import Context
 from phcle.embedding.describe import table_called
@@ -26,8 +26,6 @@ N_EXPLAINED = 3
 """Neighbours whose similarity is explained."""
 N_COLUMNS = 5
 """Columns of each context that an explanation lists."""
-N_PLACED_BY = 5
-"""Neighbours that decide where the label stands on the map."""
 
 # One thread at a time: recording warnings is a setting of the whole process.
 _WARNINGS = threading.Lock()
@@ -95,22 +93,25 @@ def land(opened: Opened, new: NewLabelForm) -> tuple[LabelEmbedding, list[str]]:
     return opened.embedding.joined(later), notes
 
 
-def landed(opened: Opened, new: NewLabelForm) -> dict[str, Any]:
+def landed(
+    opened: Opened, whole: LabelEmbedding, notes: Sequence[str]
+) -> dict[str, Any]:
     """Say where a new label would stand.
 
     Parameters
     ----------
     opened : Opened
-        The embedding, which stays as it is.
-    new : NewLabelForm
-        The label and what is known about it.
+        The embedding without it.
+    whole : LabelEmbedding
+        All labels and, last, the new one.
+    notes : sequence of str
+        Warnings about what was entered.
 
     Returns
     -------
     dict
         Its neighbours and why, its attributes, and its place on the map.
     """
-    whole, notes = land(opened, new)
     label = whole.labels[-1]
     (found,) = whole.neighbours([label], N_NEIGHBOURS)
     described = whole.describe(label, N_ATTRIBUTES)
@@ -118,16 +119,13 @@ def landed(opened: Opened, new: NewLabelForm) -> dict[str, Any]:
         whole.explain(label, near.label, N_COLUMNS)
         for near in found.neighbours[:N_EXPLAINED]
     ]
-    near = found.neighbours[:N_PLACED_BY]
-    places = opened.places_of([x.label for x in near])[None]
-    cosines = np.array([[x.similarity for x in near]])
     return {
-        **found.to_dict(),
-        "observed": plain(described.observed),
-        "predicted": plain(described.predicted),
+        **as_json(found),
+        "observed": as_json(described.observed),
+        "predicted": as_json(described.predicted),
         "contexts": described.contexts,
-        "why": plain(why),
-        "place": between(places, cosines)[0].tolist(),
+        "why": as_json(why),
+        "place": opened.places_near(whole.unit_vectors[-1:])[0].tolist(),
         "notes": notes,
     }
 
@@ -169,11 +167,11 @@ def _contexts(opened: Opened, new: NewLabelForm, label: str) -> list[Context]:
 
 def _hierarchy(opened: Opened, parents: Sequence[str], label: str) -> RelationalContext:
     """Make edges from the label to its parents."""
-    if opened.taxonomy is None:
+    name, tree = opened.taxonomy
+    if not tree.nodes:
         raise ContextError(
             "this embedding has no hierarchy, so a label can have no parent in it."
         )
-    name, tree = opened.taxonomy
     edges = [(label, parent_called(opened.nodes, parent)) for parent in parents]
     if label in tree.index:
         raise ContextError(

@@ -7,7 +7,8 @@ a million labels would take hours, and a browser could not move them.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from phcle.arrays import AnyFloats, Flags, Ints
+from phcle.arrays import AnyFloats, Ints
 from phcle.atlas.layout import sketch
 from phcle.atlas.prepared import (
     Prepared,
@@ -25,12 +26,12 @@ from phcle.atlas.prepared import (
     prepare,
     prepared_file,
 )
-from phcle.atlas.regions import Branches, branches_of, hierarchy_of
-from phcle.contexts.hierarchy import Hierarchy, SpecificNodes
+from phcle.atlas.regions import Branches, find_branches
+from phcle.contexts.hierarchy import Hierarchy
 from phcle.contexts.labels import hash_names
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.labels import Labels
-from phcle.errors import FileError, UnknownLabelError
+from phcle.errors import FileError
 from phcle.files.container import checksum
 
 Tell = Callable[[str], None]
@@ -79,14 +80,12 @@ class Work(Generic[T]):
         self.result: T | None = None
         self._stage = "waiting", 0, n
         self._failure: BaseException | None = None
-        self._thread: threading.Thread | None = None
-        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> None:
         """Start the thread, if there is something to compute."""
-        with self._lock:
-            if self.result is None and self._thread is None:
-                self._thread = threading.Thread(target=self._run, daemon=True)
+        if self.result is None:
+            with suppress(RuntimeError):  # it was started before
                 self._thread.start()
 
     def wait(self) -> T:
@@ -98,7 +97,7 @@ class Work(Generic[T]):
             The result.
         """
         self.start()
-        if self._thread is not None:
+        if self.result is None:
             self._thread.join()
         if self.result is None:
             raise RuntimeError("the background work has failed") from self._failure
@@ -113,8 +112,6 @@ class Work(Generic[T]):
             Whether it is ready or has failed, its stage, and labels done and in all.
         """
         stage, done, total = self._stage
-        if self.result is not None:
-            stage, done = "done", total
         return {
             "ready": self.result is not None,
             "failed": self._failure is not None,
@@ -230,66 +227,51 @@ class Opened:
     def _sketch(self) -> npt.NDArray[np.float32]:
         return sketch(np.asarray(self.shown.unit_vectors, np.float32)).places
 
-    def places_of(self, labels: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Find the places of labels on the map, also of those that it leaves out.
+    def places_near(self, units: AnyFloats) -> npt.NDArray[np.float32]:
+        """Find places for labels that are not on the map.
 
         Parameters
         ----------
-        labels : sequence of str
-            Ids of labels.
+        units : array of shape (labels, dim)
+            Their vectors at length one.
 
         Returns
         -------
         array of shape (labels, 2)
-            Their places; one that is not on the map lies between its nearest labels.
+            Places between their nearest labels, closer to the more similar ones.
         """
-        rows = [self.embedding.row_of[label] for label in labels]
-        if self.rows is None:
-            return self.places[rows]
-        units = self.embedding.unit_vectors[rows]
         cosines = units @ self.shown.unit_vectors.T
         near = np.argsort(-cosines, axis=1)[:, :N_BETWEEN]
-        shares = np.take_along_axis(cosines, near, axis=1)
-        return between(self.places[near], shares)
+        weight = np.maximum(np.take_along_axis(cosines, near, axis=1), 0) ** STEEP
+        weight = (weight + 1e-9)[:, :, None]
+        found = (self.places[near] * weight).sum(axis=1) / weight.sum(axis=1)
+        return np.asarray(found, np.float32)
 
     @cached_property
-    def taxonomy(self) -> tuple[str, Hierarchy] | None:
-        """The hierarchy that knows most labels, and the name of its context."""
-        return hierarchy_of(self.embedding)
+    def taxonomy(self) -> tuple[str, Hierarchy]:
+        """The hierarchy that knows most labels, and the name of its context.
+
+        Without any it has no nodes, and no name.
+        """
+        found = [
+            (len(context.observed_labels), context.given_name, context.hierarchy)
+            for context in self.embedding.contexts
+            if context.hierarchy is not None
+        ]
+        nothing = 0, "", Hierarchy((), np.zeros((0, 2), np.int64))
+        return max(found, key=lambda each: each[0], default=nothing)[1:]
 
     @cached_property
     def nodes(self) -> Labels:
         """Nodes of the hierarchy by id or name."""
-        if self.taxonomy is None:
-            return self.embedding.nodes(Hierarchy.from_edges([]))
         return self.embedding.nodes(self.taxonomy[1])
-
-    def node_called(self, text: str) -> str:
-        """Find a node of the hierarchy.
-
-        Parameters
-        ----------
-        text : str
-            Its id or its readable name.
-
-        Returns
-        -------
-        str
-            Its id.
-        """
-        if self.taxonomy is None:
-            raise UnknownLabelError(
-                "this embedding has no hierarchy, so it has no nodes."
-            )
-        return self.nodes.resolve(text)
 
     @cached_property
     def row_of_node(self) -> Ints:
         """Row of the label that each node of the hierarchy is; −1 for the others."""
         row_of = self.embedding.row_of
-        nodes = () if self.taxonomy is None else self.taxonomy[1].nodes
-        found = (row_of.get(node, -1) for node in nodes)
-        return np.fromiter(found, np.int64, len(nodes))
+        found = [row_of.get(node, -1) for node in self.taxonomy[1].nodes]
+        return np.array(found, np.int64)
 
     def rows_below(self, node: str) -> Ints:
         """Find the labels below a node of the hierarchy, with the node if it is one.
@@ -304,21 +286,13 @@ class Opened:
         array of int
             Rows of the labels, in ascending order.
         """
-        assert self.taxonomy is not None
         rows = self.row_of_node[self.taxonomy[1].nodes_below(node)]
         return np.sort(rows[rows >= 0])
 
     @cached_property
-    def specific_nodes(self) -> SpecificNodes | None:
-        """Which nodes of the hierarchy say much about a label."""
-        if self.taxonomy is None:
-            return None
-        return SpecificNodes(self.taxonomy[1], self.embedding.labels)
-
-    @cached_property
-    def branches(self) -> Branches | None:
+    def branches(self) -> Branches:
         """Branches of the hierarchy to colour the map by."""
-        return branches_of(self.shown)
+        return find_branches(self.taxonomy[1], self.shown.labels)
 
     @cached_property
     def digest(self) -> str:
@@ -337,28 +311,6 @@ def _part(embedding: LabelEmbedding, rows: Ints) -> LabelEmbedding:
     )
 
 
-def between(
-    places: npt.NDArray[np.float32], cosines: AnyFloats
-) -> npt.NDArray[np.float32]:
-    """Find the place of labels that are not on the map.
-
-    Parameters
-    ----------
-    places : array of shape (labels, k, 2)
-        Places of the nearest labels of each.
-    cosines : array of shape (labels, k)
-        Their cosines.
-
-    Returns
-    -------
-    array of shape (labels, 2)
-        Places between them, closer to the more similar ones.
-    """
-    weight = np.maximum(cosines, 0) ** STEEP + 1e-9
-    found = (places * weight[:, :, None]).sum(axis=1)
-    return np.asarray(found / weight.sum(axis=1, keepdims=True), np.float32)
-
-
 def named(opened: Opened, label: str) -> dict[str, str]:
     """Add the readable name to a label.
 
@@ -375,23 +327,3 @@ def named(opened: Opened, label: str) -> dict[str, str]:
         The id and the name, for JSON.
     """
     return {"label": label, "name": opened.embedding.name_of(label)}
-
-
-def known_in(embedding: LabelEmbedding) -> Flags:
-    """Find which label is known in which context.
-
-    Parameters
-    ----------
-    embedding : LabelEmbedding
-        The embedding.
-
-    Returns
-    -------
-    array of bool of shape (labels, contexts)
-        True where the context knows the label.
-    """
-    known = np.zeros((len(embedding), len(embedding.contexts)), bool)
-    for j, context in enumerate(embedding.contexts):
-        own = set(context.observed_labels)
-        known[:, j] = [label in own for label in embedding.labels]
-    return known

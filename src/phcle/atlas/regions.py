@@ -64,50 +64,6 @@ class Branches:
     codes: Ints
 
 
-def hierarchy_of(embedding: LabelEmbedding) -> tuple[str, Hierarchy] | None:
-    """Return the hierarchy of an embedding that has most labels.
-
-    Parameters
-    ----------
-    embedding : LabelEmbedding
-        The embedding.
-
-    Returns
-    -------
-    tuple of (str, Hierarchy), or None
-        Name of the user's context, and the hierarchy; None if there is no hierarchy.
-    """
-    found = [
-        (len(context.observed_labels), context.given_name, context.hierarchy)
-        for context in embedding.contexts
-        if context.hierarchy is not None
-    ]
-    if not found:
-        return None
-    _, name, hierarchy = max(found, key=lambda each: each[0])
-    return name, hierarchy
-
-
-def branches_of(embedding: LabelEmbedding) -> Branches | None:
-    """Choose branches of the largest hierarchy of an embedding.
-
-    Parameters
-    ----------
-    embedding : LabelEmbedding
-        The embedding.
-
-    Returns
-    -------
-    Branches or None
-        The branches; None if there is no hierarchy, or none of its branches is large.
-    """
-    found = hierarchy_of(embedding)
-    if found is None:
-        return None
-    branches = find_branches(found[1], embedding.labels)
-    return branches if branches.nodes else None
-
-
 def find_branches(
     hierarchy: Hierarchy, labels: tuple[str, ...], *, most: int = MOST_BRANCHES
 ) -> Branches:

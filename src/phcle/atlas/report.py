@@ -25,7 +25,7 @@ from phcle.answers import Explanation, WrittenReport, as_json
 from phcle.atlas import pages
 from phcle.atlas.addresses import Addresses
 from phcle.atlas.columns import column_of, columns_of, hierarchy_lists, tags_of
-from phcle.atlas.map import BRANCH, CLUSTER, map_values
+from phcle.atlas.map import groupings, map_values
 from phcle.atlas.opened import Opened
 from phcle.atlas.shared import shared_by
 from phcle.embedding.label_embedding import LabelEmbedding
@@ -266,21 +266,6 @@ def _key(*values: str) -> str:
     return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
 
 
-class _Room:
-    """Letters that are left in the file."""
-
-    def __init__(self, letters: int) -> None:
-        self.letters = letters
-
-    def takes(self, part: Any) -> bool:
-        """Whether a part still fits; if so, it takes its room."""
-        size = len(compressed(part))
-        if size > self.letters:
-            return False
-        self.letters -= size
-        return True
-
-
 class _Report:
     """Collects the answers that a report holds."""
 
@@ -293,12 +278,20 @@ class _Report:
             self.left_out.append(f"{n_whole - len(opened.embedding):,} labels")
         # Reasons of predictions name any labels, so a sample has no cards.
         self.n_cards = MOST_CARDS if n_whole == len(opened.embedding) else 0
+        self.room = most_letters
+
+    def takes(self, part: Any) -> bool:
+        """Whether a part still has room; if so, it takes it."""
+        size = len(compressed(part))
+        fits = size <= self.room
+        self.room -= size * fits
+        return fits
 
     def answers(self, folder: Path | None = None) -> Answers:
         """All answers; pictures are shown if they lie in the folder of the report."""
         opened = self.opened
         self.progress("placing labels on the map", 0, 0)
-        found = opened.map.wait()
+        opened.map.wait()
         label_map = map_values(opened)
         self.progress("collecting what is known", 0, 0)
         answers: Answers = {
@@ -308,94 +301,79 @@ class _Report:
             **self._columns(),
             "/api/shared": {},
         }
-        codes = {CLUSTER: (found.cluster_names, found.clusters)}
-        if opened.branches is not None:
-            names = map(opened.embedding.name_of, opened.branches.nodes)
-            codes[BRANCH] = (tuple(names), opened.branches.codes.astype(np.uint8))
-        for kind, (groups, own) in codes.items():
-            for code, name in enumerate(groups):
-                rows = np.flatnonzero(own == code)
-                answers["/api/shared"][_key(kind, name)] = shared_by(opened, rows)
+        for each in groupings(opened):
+            for code, name in enumerate(each["groups"][:-1]):
+                rows = np.flatnonzero(each["codes"] == code)
+                found = shared_by(opened, rows)
+                answers["/api/shared"][_key(each["title"], name)] = found
         answers |= self._cards(folder)
-        more = {"is_report": True, "left_out": self.left_out, "compared_with": None}
-        more |= {"takes_features": False, "takes_pictures": False}
-        answers["/api/info"] = {"[]": {**pages.about(opened), **more}}
+        info = {**pages.about(opened), "is_report": True, "left_out": self.left_out}
+        answers["/api/info"] = {"[]": info}
         return answers
 
     def _columns(self) -> Answers:
         """Columns and tags, those with most known cells first, while there is room."""
-        embedding, room = self.opened.embedding, _Room(self.most_letters)
-        every = columns_of(self.opened)
-        tags, columns = {}, {}
-        kept_tags = []
-        for each in every["tags"]:
-            made = tags_of(embedding, each["context"])
-            if room.takes(made):
-                tags[_key(each["context"])] = made
-                kept_tags.append(each)
+        embedding, every = self.opened.embedding, columns_of(self.opened)
+        tags = [(x["context"],) for x in every["tags"]]
+        by_known = sorted(every["columns"], key=lambda x: -x["known"])
+        columns = [(x["context"], x["title"]) for x in by_known]
+        self.room = self.most_letters
+        held: dict[str, Any] = {}
+        for key in (*tags, *columns):
+            if len(key) == 1:
+                made = tags_of(embedding, *key)
             else:
-                self.left_out.append(each["context"])
-        for each in sorted(every["columns"], key=lambda x: -x["known"]):
-            key = each["context"], each["title"]
-            made = column_of(embedding, *key, is_short=True)
-            if room.takes(made):
-                columns[_key(*key)] = made
+                made = column_of(embedding, *key, is_short=True)
+            if self.takes(made):
+                held[_key(*key)] = made
             else:
                 self.left_out.append(": ".join(key))
-        every["tags"] = kept_tags
+        every["tags"] = [x for x in every["tags"] if _key(x["context"]) in held]
         every["columns"] = [
-            x for x in every["columns"] if _key(x["context"], x["title"]) in columns
+            x for x in every["columns"] if _key(x["context"], x["title"]) in held
         ]
-        return {
-            "/api/columns": {"[]": every},
-            "/api/column": columns,
-            "/api/tags": tags,
-        }
+        return {"/api/columns": {"[]": every}, "/api/column": held}
 
     def _cards(self, folder: Path | None) -> Answers:
         """What is said about each label, and why it is near others."""
-        opened, room = self.opened, _Room(self.most_letters)
-        embedding = opened.embedding
+        opened, embedding = self.opened, self.opened.embedding
         addresses = Addresses(opened)
+        explains = embedding.contexts and len(embedding) <= MOST_EXPLAINED
         labels = embedding.labels[: self.n_cards]
-        cards: dict[str, Any] = {}
-        reasons: dict[str, Any] = {}
+        found: Answers = {"/api/label": {}, "/api/row": {}, "/api/explain": {}}
+        self.room = self.most_letters
         for start in range(0, len(labels), AT_ONCE):
             self.progress("writing cards of labels", start, len(labels))
+            made: Answers = {path: {} for path in found}
             chosen = labels[start : start + AT_ONCE]
-            made: dict[str, Any] = {}
-            why: dict[str, Any] = {}
-            rows = pages.rows_of_labels(opened, chosen)
-            for label, cells in zip(chosen, rows, strict=True):
-                made[_key(label)] = page = pages.label_page(opened, label, cells)
-                page["links"] = addresses.links_of(label)
-                page["pictures"] = [
+            own = pages.rows_of_labels(opened, chosen)
+            for label, row in zip(chosen, own, strict=True):
+                page = pages.label_page(opened, label)
+                made["/api/label"][_key(label)] = page
+                links = addresses.links_of(label)
+                pictures = [
                     {"context": context, "column": title, "src": src}
                     for context, title, picture in addresses.pictures_of(label)
                     if (src := _beside(picture, folder)) is not None
                 ]
-                if embedding.contexts and len(embedding) <= MOST_EXPLAINED:
-                    for near in page["neighbours"][:N_EXPLAINED]:
-                        said = embedding.explain(label, near["label"], N_COLUMNS)
-                        why[_key(label, near["label"])] = _why(said)
-            made, why = _rounded(made), _rounded(why)
-            if not room.takes([made, why]):
+                row = {**row, "links": links, "pictures": pictures}
+                made["/api/row"][_key(label)] = row
+                for near in page["neighbours"][:N_EXPLAINED] if explains else ():
+                    said = embedding.explain(label, near["label"], N_COLUMNS)
+                    made["/api/explain"][_key(label, near["label"])] = _why(said)
+            made = _rounded(made)
+            if not self.takes(made):
                 break
-            cards |= made
-            reasons |= why
-        if len(cards) < len(embedding):
-            self.left_out.append(f"cards of {len(embedding) - len(cards):,} labels")
-        return {
-            "/api/label": cards,
-            "/api/explain": reasons,
-            "/api/node": self._nodes() if len(cards) == len(embedding) else {},
-        }
+            for path, held in made.items():
+                found[path] |= held
+        n_left = len(embedding) - len(found["/api/label"])
+        if n_left:
+            self.left_out.append(f"cards of {n_left:,} labels")
+        return {**found, "/api/node": {} if n_left else self._nodes()}
 
     def _nodes(self) -> dict[str, Any]:
         """Pages of the largest nodes."""
-        if self.opened.taxonomy is None:
-            return {}
-        tree = self.opened.taxonomy[1]
+        _, tree = self.opened.taxonomy
         inner = [tree.nodes[i] for i in np.unique(tree.edges[:, 1]).tolist()]
         sizes = {node: len(self.opened.rows_below(node)) for node in inner}
         largest = sorted(sizes, key=lambda node: -sizes[node])[:MOST_NODES]
@@ -403,13 +381,12 @@ class _Report:
 
 
 def _why(said: Explanation) -> dict[str, Any]:
-    """An explanation as the page draws it."""
+    """An explanation as the page draws it, with the closest common ancestors alone."""
     parts = [
         {"context": x.context, "part": x.part, "shared": x.shared[:MOST_SHARED]}
         for x in said.parts
     ]
-    whole = said.to_dict()
-    return {**whole, "parts": [as_json(x) for x in parts]}
+    return {**said.to_dict(), "parts": as_json(parts)}
 
 
 def _rounded(value: Any, key: str = "") -> Any:

@@ -6,26 +6,23 @@ The socket is opened first, so that the address is known before the server start
 from __future__ import annotations
 
 import gc
-import hashlib
 import ipaddress
-import os
+import mimetypes
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import Any
 
 from anyio import to_thread
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.staticfiles import StaticFiles
 
 from phcle import __version__
 from phcle.atlas.api import Workspace, api_routers
 from phcle.atlas.opened import named
-from phcle.atlas.report import static_files
 from phcle.atlas.security import MOST_COSTLY, Guard, Rules, failure_response
 from phcle.errors import OptionError, PhcleError, UnknownLabelError
 
@@ -42,13 +39,6 @@ answers wait several times as long as they take."""
 LEVEL, SMALL = 1, 1_000
 """Level of compression, which must be quick, and bytes below which nothing is gained:
 one packet of the network is larger."""
-
-KINDS = {
-    ".html": "text/html; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".svg": "image/svg+xml",
-}
 
 
 def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
@@ -94,29 +84,14 @@ def make_app(workspace: Workspace, rules: Rules) -> FastAPI:
 
 
 def _add_files(app: FastAPI) -> None:
-    """Serve the page, its scripts and styles.
-
-    The path of a request is only looked up, and never used to open a file.
-    """
-    files = {name: text.encode() for name, text in static_files().items()}
-    tags = {x: f'"{hashlib.sha256(y).hexdigest()}"' for x, y in files.items()}
+    """Serve the page, its scripts and styles."""
+    mimetypes.add_type("text/javascript", ".js")  # a machine may call it plain text
+    files = StaticFiles(packages=[("phcle.atlas", "static")])
+    app.mount("/static", files)
 
     @app.get("/", include_in_schema=False)
     async def page(request: Request) -> Response:
-        return static("index.html", request)
-
-    @app.get("/static/{name:path}", include_in_schema=False)
-    async def part(name: str, request: Request) -> Response:
-        return static(name, request)
-
-    def static(name: str, request: Request) -> Response:
-        if name not in files:
-            raise HTTPException(404, "there is no such file.")
-        headers = {"etag": tags[name]}
-        if tags[name] in request.headers.get("if-none-match", ""):
-            return Response(status_code=304, headers=headers)
-        kind = KINDS[Path(name).suffix]
-        return Response(files[name], media_type=kind, headers=headers)
+        return await files.get_response("index.html", request.scope)
 
 
 def _add_errors(app: FastAPI, workspace: Workspace) -> None:
@@ -132,20 +107,15 @@ def _add_errors(app: FastAPI, workspace: Workspace) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_request: Request, error: RequestValidationError) -> Response:
-        return failure_response(422, _reasons(error.errors()))
+        why = [
+            f"{'.'.join(map(str, each['loc'][1:])) or 'the body'}: {each['msg']}"
+            for each in error.errors()
+        ]
+        return failure_response(422, f"{'; '.join(why)}.")
 
     @app.exception_handler(HTTPException)
     async def http_error(_request: Request, error: HTTPException) -> Response:
         return failure_response(error.status_code, str(error.detail), error.headers)
-
-
-def _reasons(errors: Any) -> str:
-    """Say which parameters are wrong, and why."""
-    parts = []
-    for each in errors:
-        where = ".".join(str(x) for x in each["loc"][1:]) or "the body"
-        parts.append(f"{where}: {each['msg']}")
-    return "; ".join(parts) + "."
 
 
 def bind(host: str, port: int | None) -> socket.socket:
@@ -165,21 +135,15 @@ def bind(host: str, port: int | None) -> socket.socket:
         The socket.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    why: Exception | None = None
     for wanted in (USUAL_PORT, 0) if port is None else (port,):
-        found = socket.socket(family, socket.SOCK_STREAM)
-        if os.name == "posix":  # on Windows two servers could then share a port
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            found.bind((host.strip("[]"), wanted))
+            return socket.create_server((host.strip("[]"), wanted), family=family)
         except (OSError, OverflowError) as error:
-            found.close()
-            if port is None and wanted:
-                continue
-            raise OptionError(
-                f"cannot listen on {host} port {wanted} ({error}); give another --port."
-            ) from error
-        return found
-    raise OptionError(f"cannot listen on {host}; give a --port that is free.")
+            why = error
+    raise OptionError(
+        f"cannot listen on {host} port {port or 0} ({why}); give another --port."
+    )
 
 
 def address_of(

@@ -7,21 +7,25 @@ known cells count.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from phcle.arrays import AnyFloats, Flags, Floats, Ints
-from phcle.atlas.columns import known_tags
+from phcle.arrays import AnyFloats, Ints
 from phcle.atlas.opened import Opened, named
 from phcle.embedding.cell_texts import number_text
-from phcle.embedding.columns import Column, Table
+from phcle.embedding.columns import Column
+
+Finding = tuple[float, dict[str, Any]]
+"""How clear something is, and the values for JSON."""
+
+OddCell = tuple[float, int, str, str]
+"""How clear it is, the position of its label, its value, and the usual one."""
 
 MOST_SHARED = 12
 MOST_ODD = 8
 
-MOST_LOOKED_AT = 20_000
+MOST_LOOKED_AT = 5_000
 """Labels inside the set, and outside, that are looked at; of more, evenly spaced ones:
 enough to compare shares."""
 
@@ -79,16 +83,36 @@ def shared_by(opened: Opened, rows: Ints) -> dict[str, Any]:
     dict
         Values for JSON.
     """
-    found = _Findings(opened, rows)
+    embedding = opened.embedding
+    others = np.setdiff1d(np.arange(len(embedding)), rows)
+    inside, outside = _sampled(rows), _sampled(others)
+    shared: list[Finding] = []
+    odd: list[Finding] = []
+    for table in embedding.tables.values():
+        context = table.context
+        if not context.can_be_completed or not context.labels:
+            continue
+        own_read, other_read = table.read(inside), table.read(outside)
+        for field in context.fields:
+            own, other = own_read.column(field), other_read.column(field)
+            if own.is_observed.sum() < FEWEST:
+                continue
+            see = _numbers if own.is_number else _values
+            common, cells = see(own, other)
+            shared += common
+            for clarity, at, value, usual in cells:
+                whose = named(opened, embedding.labels[inside[at]])
+                cell = {"context": own.context, "column": own.title}
+                odd.append((clarity, {**whose, **cell, "value": value, "usual": usual}))
     return {
         "n": len(rows),
-        "shared": _best(found.shared, MOST_SHARED),
+        "shared": _best(shared, MOST_SHARED),
         "odd_labels": _odd_labels(opened, rows),
-        "odd_cells": _best(found.odd, MOST_ODD),
+        "odd_cells": _best(odd, MOST_ODD),
     }
 
 
-def _best(found: list[tuple[float, dict[str, Any]]], most: int) -> list[dict[str, Any]]:
+def _best(found: list[Finding], most: int) -> list[dict[str, Any]]:
     """The clearest findings."""
     return [x for _, x in sorted(found, key=lambda x: -x[0])[:most]]
 
@@ -114,153 +138,77 @@ def _sampled(rows: Ints) -> Ints:
     return rows[:: -(-len(rows) // MOST_LOOKED_AT) or 1]
 
 
-class _Findings:
-    """What labels share, and the cells that differ, each with how clear it is."""
+def _values(own: Column, other: Column) -> tuple[list[Finding], list[OddCell]]:
+    """Values that are common inside and rare outside, and the cells without them."""
+    is_tag, names = own.kind == "tag", own.values
+    n_in, n_out = (max(int(x.is_observed.sum()), 1) for x in (own, other))
+    inside, outside = (
+        np.bincount(x.value[x.is_observed], minlength=len(names)) / n
+        for x, n in ((own, n_in), (other, n_out))
+    )
+    both = (n_in * inside + n_out * outside) / (n_in + n_out)
+    error = np.sqrt(both * (1 - both) * (1 / n_in + 1 / n_out))
+    # The difference of the shares in standard errors.
+    surprise = (inside - outside) / np.where(error > 0, error, np.inf)
+    is_common = (surprise > SURE) & (inside >= COMMON)
+    shared = [
+        (float(surprise[i]), _told(own, names[i], inside[i], outside[i], n_in))
+        for i in np.flatnonzero(is_common).tolist()
+        if not is_tag or names[i] == "yes"
+    ]
+    cells = [
+        (float(inside[i]), at, names[own.value[at]], names[i])
+        for i in np.flatnonzero(inside >= NEARLY_ALL).tolist()
+        if n_in > FEWEST and not is_tag
+        for at in np.flatnonzero(own.is_observed & (own.value != i)).tolist()
+    ]
+    return shared, cells
 
-    def __init__(self, opened: Opened, rows: Ints) -> None:
-        self.opened, self.embedding = opened, opened.embedding
-        self.shared: list[tuple[float, dict[str, Any]]] = []
-        self.odd: list[tuple[float, dict[str, Any]]] = []
-        others = np.setdiff1d(np.arange(len(self.embedding)), rows)
-        inside = _sampled(rows)
-        self.rows = np.concatenate([inside, _sampled(others)])
-        self.is_inside = np.arange(len(self.rows)) < len(inside)
-        for table in self.embedding.tables.values():
-            context = table.context
-            if not context.can_be_completed or not context.labels:
-                continue
-            if context.fields and context.fields[0].kind == "tag":
-                self._see_tags(table)
-                continue
-            for title in table.fields:
-                column = table.column(title, self.rows)
-                if (column.is_observed & self.is_inside).sum() < FEWEST:
-                    continue
-                if column.is_number:
-                    self._see_numbers(column)
-                else:
-                    self._see_values(column)
 
-    def _add_odd(
-        self, clarity: float, column: Column, at: int, value: str, usual: str
-    ) -> None:
-        """Add the cell of one of the labels."""
-        label = self.embedding.labels[self.rows[at]]
-        cell = {
-            **named(self.opened, label),
-            "context": column.context,
-            "column": column.title,
-            "value": value,
-            "usual": usual,
-        }
-        self.odd.append((clarity, cell))
+def _told(
+    column: Column, value: str, inside: float, outside: float, n_known: int
+) -> dict[str, Any]:
+    """What labels share in a column, for the page."""
+    return {
+        "context": column.context,
+        "column": column.title,
+        "value": value,
+        "inside": float(inside),
+        "outside": float(outside),
+        "n_known": n_known,
+        "is_number": column.is_number,
+    }
 
-    def _add_shared(
-        self,
-        context: str,
-        titles: Sequence[tuple[str, str]],
-        counts: tuple[Ints, Ints],
-        known: Flags,
-    ) -> Floats:
-        """Add values that are common inside and rare outside; return their shares.
 
-        Parameters are column and value of each, how many labels inside and outside have
-        it, and which labels are known.
-        """
-        n_in, n_out = counts
-        known_in = int((known & self.is_inside).sum())
-        known_out = max(int((known & ~self.is_inside).sum()), 1)
-        inside, outside = n_in / known_in, n_out / known_out
-        both = (n_in + n_out) / (known_in + known_out)
-        error = np.sqrt(both * (1 - both) * (1 / known_in + 1 / known_out))
-        # The difference of the shares in standard errors.
-        surprise = np.divide(
-            inside - outside, error, out=np.zeros_like(error), where=error > 0
+def _numbers(own: Column, other: Column) -> tuple[list[Finding], list[OddCell]]:
+    """Whether a number differs inside, and the cells that differ from the others."""
+    to_user = np.exp if own.is_log else float
+    with np.errstate(divide="ignore", invalid="ignore"):
+        every, others = (
+            np.where(x.is_observed, np.log(x.value) if own.is_log else x.value, np.nan)
+            for x in (own, other)
         )
-        for i in np.flatnonzero((surprise > SURE) & (inside >= COMMON)).tolist():
-            column, value = titles[i]
-            found = {
-                "context": context,
-                "column": column,
-                "value": value,
-                "inside": float(inside[i]),
-                "outside": float(outside[i]),
-                "n_known": known_in,
-                "is_number": False,
-            }
-            self.shared.append((float(surprise[i]), found))
-        return np.asarray(inside)
-
-    def _see_tags(self, table: Table) -> None:
-        """Tags that are common inside and rare outside."""
-        own = set(table.context.observed_labels)
-        labels = self.embedding.labels
-        known = np.array([labels[i] in own for i in self.rows.tolist()])
-        if (known & self.is_inside).sum() < FEWEST:
-            return
-        has = known_tags(self.embedding, table.context)[self.rows] > 0
-        n_in, n_out = (
-            np.asarray(has[np.flatnonzero(x)].sum(axis=0), np.int64)
-            for x in (self.is_inside, ~self.is_inside)
-        )
-        titles = [(title, "yes") for title in table.context.columns]
-        self._add_shared(table.context.name, titles, (n_in, n_out), known)
-
-    def _see_values(self, column: Column) -> None:
-        """Values of a category or truth value, and the labels without them."""
-        known, names = column.is_observed, column.values
-        n_in, n_out = (
-            np.bincount(column.value[known & x], minlength=len(names))
-            for x in (self.is_inside, ~self.is_inside)
-        )
-        titles = [(column.title, name) for name in names]
-        share = self._add_shared(column.context, titles, (n_in, n_out), known)
-        if n_in.sum() <= FEWEST:
-            return
-        for i in np.flatnonzero(share >= NEARLY_ALL).tolist():
-            differs = self.is_inside & known & (column.value != i)
-            for at in np.flatnonzero(differs).tolist():
-                value = names[int(column.value[at])]
-                self._add_odd(float(share[i]), column, at, value, names[i])
-
-    def _see_numbers(self, column: Column) -> None:
-        """Whether a number differs inside, and which labels differ from the others."""
-
-        def unit(number: float) -> float:
-            return float(np.exp(number) if column.is_log else number)
-
-        def shown(number: float) -> str:
-            return number_text(unit(number))
-
-        with np.errstate(divide="ignore", invalid="ignore"):
-            values = np.log(column.value) if column.is_log else column.value
-        known = column.is_observed & np.isfinite(values)
-        own, others = values[known & self.is_inside], values[known & ~self.is_inside]
-        if len(own) < FEWEST:
-            return
-        if len(others) >= FEWEST:
-            spread = np.sqrt(own.var() / len(own) + others.var() / len(others))
-            steps = (own.mean() - others.mean()) / (float(spread) or 1.0)
-            # Much more than chance, and also much: half the spread of all labels.
-            is_much = abs(own.mean() - others.mean()) > 0.5 * float(others.std())
-            if abs(steps) > SURE and is_much:
-                about = "about" if column.is_log else "mean"
-                found = {
-                    "context": column.context,
-                    "column": column.title,
-                    "value": f"{about} {shown(own.mean())}",
-                    "inside": unit(own.mean()),
-                    "outside": unit(others.mean()),
-                    "n_known": len(own),
-                    "is_number": True,
-                }
-                self.shared.append((abs(float(steps)), found))
-        middle = float(np.median(own))
-        usual = 1.4826 * float(np.median(np.abs(own - middle)))
-        if len(own) > 2 * FEWEST and usual > 0:
-            places = np.flatnonzero(known & self.is_inside)
-            far = np.abs(own - middle) / usual
-            for i in np.flatnonzero(far > FAR).tolist():
-                clarity = min(float(far[i]) / (2 * FAR), 1.0)
-                texts = shown(own[i]), f"about {shown(middle)}"
-                self._add_odd(clarity, column, int(places[i]), *texts)
+    places = np.flatnonzero(np.isfinite(every))
+    values, others = every[places], others[np.isfinite(others)]
+    found: list[Finding] = []
+    if min(len(values), len(others)) >= FEWEST:
+        apart = values.mean() - others.mean()
+        error = np.sqrt(values.var() / len(values) + others.var() / len(others))
+        clarity = abs(float(apart / (error or 1.0)))
+        # Much more than chance, and also much: half the spread of all labels.
+        if clarity > SURE and abs(apart) > 0.5 * float(others.std()):
+            inside, outside = (float(to_user(x.mean())) for x in (values, others))
+            value = f"{'about' if own.is_log else 'mean'} {number_text(inside)}"
+            told = _told(own, value, inside, outside, len(values))
+            found.append((clarity, told))
+    if len(values) <= 2 * FEWEST:
+        return found, []
+    middle = float(np.median(values))
+    usual = 1.4826 * float(np.median(np.abs(values - middle)))
+    far = np.abs(values - middle) / (usual or np.inf)
+    texts = [number_text(float(to_user(x))) for x in (*values, middle)]
+    cells = [
+        (min(far[i] / (2 * FAR), 1.0), int(places[i]), texts[i], f"about {texts[-1]}")
+        for i in np.flatnonzero(far > FAR).tolist()
+    ]
+    return found, cells

@@ -7,14 +7,15 @@ and read by the same readers that the command line uses.
 from __future__ import annotations
 
 import tempfile
-import threading
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phcle.atlas.pages import plain
+from phcle.answers import as_json
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import FileError, OptionError, PhcleError
 
@@ -30,10 +31,11 @@ K = 6
 NUMPY_MAGIC = b"\x93NUMPY"
 
 
+@dataclass
 class Pictures:
     """What describes pictures: a map of pictures, and the network before it.
 
-    Parameters
+    Attributes
     ----------
     image_map : ImageMap or None, default=None
         A map of pictures.
@@ -41,37 +43,18 @@ class Pictures:
         Opens the network that makes features of pictures; called when first needed.
     """
 
-    def __init__(
-        self,
-        image_map: ImageMap | None = None,
-        open_network: Callable[[], FeatureNetwork] | None = None,
-    ) -> None:
-        self.image_map, self._open = image_map, open_network
-        self._network: FeatureNetwork | None = None
-        self._lock = threading.Lock()
+    image_map: ImageMap | None = None
+    open_network: Callable[[], FeatureNetwork] | None = None
 
-    @property
-    def takes_photos(self) -> bool:
-        """Whether photos can be described, and not only their features."""
-        return self._open is not None
-
+    @cached_property
     def network(self) -> FeatureNetwork:
-        """Open the network; later calls return it.
-
-        Returns
-        -------
-        FeatureNetwork
-            The network.
-        """
-        if self._open is None:
+        """The network, which one request at a time asks for."""
+        if self.open_network is None:
             raise OptionError(
                 "pictures cannot be read here: give features (.npy), or start the "
                 "explorer with a map that was learned from photos (--model)."
             )
-        with self._lock:
-            if self._network is None:
-                self._network = self._open()
-            return self._network
+        return self.open_network()
 
 
 def understood(
@@ -104,7 +87,11 @@ def understood(
         found = [(each.related, each.attributes) for each in said]
     titles = ["picture"] if is_photo else [f"row {i}" for i in range(1, len(found) + 1)]
     described = [
-        {"picture": title, "related": plain(related), "attributes": plain(attributes)}
+        {
+            "picture": title,
+            "related": as_json(related),
+            "attributes": as_json(attributes),
+        }
         for title, (related, attributes) in zip(titles, found, strict=True)
     ]
     return {"pictures": described, "n": len(rows)}
@@ -115,7 +102,7 @@ def _features(pictures: Pictures, content: bytes) -> tuple[Any, bool]:
     from phcle.images import read_feature_rows, read_photo
 
     is_photo = not content.startswith(NUMPY_MAGIC)
-    network = pictures.network() if is_photo else None
+    network = pictures.network if is_photo else None
     with tempfile.TemporaryDirectory(prefix="phcle-") as folder:
         path = Path(folder) / ("sent" if is_photo else "sent.npy")
         path.write_bytes(content)

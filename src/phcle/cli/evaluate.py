@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,22 +17,39 @@ if TYPE_CHECKING:
     from phcle.answers import CompletionSkill, ContextHelp
 
 
-SKILL = ("column", "cells", "score", "PHCLE", "usual", "family", "rows", "PHCLE is")
-"""Titles of the table of `--complete`."""
-
-COLUMNS = {
-    "accuracy": "mean per-class accuracy",
-    "spread": "spread",
-    "seen": "seen, among all",
-    "unseen": "unseen, among all",
-    "harmonic": "harmonic mean",
+HELP = {
+    "left out": "context",
+    "others without it": "without:.3f",
+    "with it": "skill:.3f",
+    "±": "error:.3f",
+    "verdict": "verdict",
+}
+SKILL = {
+    "column": "column",
+    "cells": "cells:,",
+    "score": "measure",
+    "PHCLE": "score:.2f",
+    "usual": "usual:.2f",
+    "family": "family:.2f",
+    "rows": "whole_rows:.0%",
+    "PHCLE is": "verdict",
+}
+SCORES = {
+    "classifier": "classifier",
+    "mean per-class accuracy": "accuracy:.1%",
+    "spread": "spread:.1%",
+    "seen, among all": "seen:.1%",
+    "unseen, among all": "unseen:.1%",
+    "harmonic mean": "harmonic:.1%",
 }
 BALANCED = {
-    "balanced_seen": "seen, balanced",
-    "balanced_unseen": "unseen, balanced",
-    "balanced_harmonic": "harmonic mean, balanced",
+    "classifier": "classifier",
+    "seen, balanced": "balanced_seen:.1%",
+    "unseen, balanced": "balanced_unseen:.1%",
+    "harmonic mean, balanced": "balanced_harmonic:.1%",
 }
-"""The same columns with a constant subtracted from the scores of seen classes."""
+"""Titles of the tables, and what stands below them. Scores are balanced by a constant
+that is subtracted from those of seen classes."""
 
 
 def evaluate(
@@ -130,54 +147,28 @@ def _rows(answers: Sequence[Any]) -> Iterator[Sequence[object]]:
 
 def _means(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Means over the splits, by classifier."""
+    names = [spec.partition(":")[0] for spec in (SCORES | BALANCED).values()]
     for classifier, part in frame.groupby("classifier", sort=False):
-        means = {x: float(part[x].mean()) for x in COLUMNS | BALANCED if x in part}
+        means = {x: float(part[x].mean()) for x in names[1:] if x in part}
         spread = float(part["accuracy"].std(ddof=1)) if len(part) > 1 else None
         own = {"accuracy": means.pop("accuracy"), "spread": spread}
         yield {"classifier": str(classifier), **own, **means}
 
 
-def _number(value: float | None, form: str) -> str:
-    return "–" if value is None else format(value, form)
-
-
 def _show_help(answer: ContextHelp) -> None:
     output.show_line(answer.reason)
-    if answer.contexts:
-        output.show_table(
-            ("left out", "others without it", "with it", "±", "verdict"),
-            [
-                (
-                    row.context,
-                    _number(row.without, ".3f"),
-                    _number(row.skill, ".3f"),
-                    _number(None if row.skill is None else row.error, ".3f"),
-                    row.verdict,
-                )
-                for row in answer.contexts
-            ],
-        )
+    output.show_fields(answer.contexts, HELP)
     for row in answer.contexts:
         output.show_line(row.words)
 
 
 def _show_skill(answer: CompletionSkill) -> None:
     output.show_line(answer.summary)
-    if answer.columns:
-        output.show_table(
-            SKILL,
-            [
-                (
-                    row.column,
-                    f"{row.cells:,}",
-                    row.measure.removeprefix("share "),
-                    *(_number(x, ".2f") for x in (row.score, row.usual, row.family)),
-                    _number(row.whole_rows, ".0%"),
-                    row.verdict,
-                )
-                for row in answer.columns
-            ],
-        )
+    rows = [
+        replace(x, measure=x.measure.removeprefix("share ")) for x in answer.columns
+    ]
+    output.show_fields(rows, SKILL)
+    if rows:
         output.show_line(
             "right: share that is right; usual: mean or most common value."
         )
@@ -185,7 +176,7 @@ def _show_skill(answer: CompletionSkill) -> None:
             "rows: gaps in labels without any value in the table; whole hidden rows "
             "have this weight in all scores (50% if there are no gaps)."
         )
-    for row in answer.columns:
+    for row in rows:
         if row.verdict != "better":
             how = "better" if row.verdict == "worse" else "as good"
             output.show_line(f"{row.column}: a simple rule is {how}: {row.best_rule}")
@@ -197,20 +188,8 @@ def _show(answer: dict[str, Any]) -> None:
         f"unseen classes; {answer['source']}"
     )
     rows = answer["classifiers"]
-    _show_columns(rows, COLUMNS)
-    if BALANCED.keys() <= rows[0].keys():
+    output.show_fields(rows, SCORES)
+    if "balanced_seen" in rows[0]:
         output.show_line("with a constant subtracted from the scores of seen classes:")
-        _show_columns(rows, BALANCED)
+        output.show_fields(rows, BALANCED)
     output.show_line(f"chance: {answer['chance']:.1%}")
-
-
-def _show_columns(rows: Sequence[Mapping[str, Any]], columns: dict[str, str]) -> None:
-    """A table of the columns that the rows have."""
-    shown = {key: title for key, title in columns.items() if key in rows[0]}
-    output.show_table(
-        ("classifier", *shown.values()),
-        [
-            (row["classifier"], *(_number(row[key], ".1%") for key in shown))
-            for row in rows
-        ],
-    )

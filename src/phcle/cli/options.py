@@ -258,12 +258,16 @@ def _key(flag: str) -> str:
 
 def _as_given(value: Any, parameter: Any, where: str) -> Any:
     """Convert a value to what the shell would pass."""
-    takes_several = getattr(parameter, "multiple", False) or parameter.nargs == -1
+    if isinstance(value, bool):
+        return value
     if isinstance(value, dict):  # weights = { tree = 1, looks = 0.5 }
-        pairs = [f"{key}={each}" for key, each in value.items()]
-        return pairs if takes_several else ",".join(pairs)
-    if isinstance(value, list) and not takes_several:
+        value = [f"{key}={each}" for key, each in value.items()]
+    elif isinstance(value, list) and not _takes_several(parameter):
         raise OptionError(f"{where}: takes one value. Got a list, {value!r}.")
-    if takes_several:
-        return [str(x) for x in (value if isinstance(value, list) else [value])]
-    return value if isinstance(value, bool) else str(value)
+    texts = list(map(str, value if isinstance(value, list) else [value]))
+    return texts if _takes_several(parameter) else ",".join(texts)
+
+
+def _takes_several(parameter: Any) -> bool:
+    """Whether an option may be repeated."""
+    return bool(getattr(parameter, "multiple", False) or parameter.nargs == -1)

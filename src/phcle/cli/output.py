@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -103,6 +103,30 @@ def show_table(
     for row in rows:
         table.add_row(*map(_printable, row))
     _print(table)
+
+
+def show_fields(answers: Sequence[Any], columns: Mapping[str, str]) -> None:
+    """Print a row for each answer, unless there are none.
+
+    Parameters
+    ----------
+    answers : sequence of Answer or mapping
+        The answers.
+    columns : mapping of str to str
+        Titles, and the field below each, perhaps with how to format it: `share:.0%`.
+        Columns that no answer has are left out.
+    """
+    told = [x if isinstance(x, Mapping) else vars(x) for x in answers]
+    if not told:
+        return
+    parts = {title: spec.partition(":") for title, spec in columns.items()}
+    shown = {title: x for title, x in parts.items() if x[0] in told[0]}
+
+    def text(value: object, form: str) -> str:
+        return "–" if value is None else format(value, form)
+
+    rows = [[text(x[name], form) for name, _, form in shown.values()] for x in told]
+    show_table(list(shown), rows)
 
 
 def show_line(text: str) -> None:

@@ -60,6 +60,7 @@ def understand(
     Example: phcle understand labels.phcle photo.npy --model pictures.map
     """
     from phcle.embedding import load
+    from phcle.images import ImageMap, match_classes
 
     if learn is None:
         if not pictures or model is None:
@@ -67,7 +68,7 @@ def understand(
                 "give PHOTO and --model, a map of pictures, which --learn makes."
             )
         found = _understood(load(file), pictures, model, network, k, quiet=quiet)
-        output.show(found, _show_pictures, as_json=as_json)
+        output.show(list(found), _show_pictures, as_json=as_json)
         return
     if pictures or model is not None:
         raise OptionError("--learn describes nothing; leave out PHOTO and --model.")
@@ -78,9 +79,25 @@ def understand(
     output.check_can_write(learn, [file, features])
     embedding = load(file)
     data = _training_data(features, photos, network, quiet=quiet)
-    ridges = {"feature_ridge": feature_ridge, "class_ridge": class_ridge}
     with output.progress_bar("learning the map", quiet=quiet):
-        answer = _learned(embedding, data, learn, network, ridges)
+        data, left_out = match_classes(embedding, data, fewest=2)
+        made = ImageMap.fit(
+            data.features,
+            data.labels,
+            embedding,
+            network=None if network is None else {"name": network},
+            feature_ridge=feature_ridge,
+            class_ridge=class_ridge,
+        )
+        made.save(learn)
+    answer = {
+        "file": str(learn),
+        "images": made.n_images,
+        "features": len(made.weights),
+        "classes": len(made.classes),
+        "left_out": left_out,
+        "network": network,
+    }
     output.show(answer, _show_learned, as_json=as_json)
 
 
@@ -88,29 +105,25 @@ def _training_data(
     features: Path | None, photos: Path | None, network: str | None, *, quiet: bool
 ) -> ImageData:
     """Features with labels: of a file, or of all photos below a folder."""
-    from phcle.images import (
-        PHOTO_ENDINGS,
-        FeatureNetwork,
-        ImageData,
-        load_feature_folder,
-        read_photo,
-    )
+    from phcle import images
 
     if photos is None or network is None:
-        return load_feature_folder(str(features))
-    opened = FeatureNetwork.open(network)
-    if not photos.is_dir():
-        raise FileError(f"{photos}: no such folder; --photos names a folder of photos.")
-    endings = PHOTO_ENDINGS
-    files = [x for x in sorted(photos.glob("*/*")) if x.suffix.lower() in endings]
+        return images.load_feature_folder(str(features))
+    opened = images.FeatureNetwork.open(network)
+    files = [
+        path
+        for path in sorted(photos.glob("*/*"))
+        if path.suffix.lower() in images.PHOTO_ENDINGS
+    ]
     if not files:
         raise FileError(
             f"{photos}: has no photos in sub-folders; put them into one sub-folder for "
             "each label, called like the label."
         )
     with output.progress_bar("reading", "photos", quiet=quiet) as progress:
-        rows = opened.features(read_photo(path) for path in _counted(files, progress))
-    return ImageData(photos.name, rows, [path.parent.name for path in files])  # type: ignore[arg-type]
+        rows = opened.features(map(images.read_photo, _counted(files, progress)))
+    labels = [path.parent.name for path in files]
+    return images.ImageData(photos.name, rows, labels)  # type: ignore[arg-type]
 
 
 def _counted(
@@ -122,35 +135,6 @@ def _counted(
         yield path
 
 
-def _learned(
-    embedding: LabelEmbedding,
-    data: ImageData,
-    out: Path,
-    network: str | None,
-    ridges: dict[str, float],
-) -> dict[str, Any]:
-    """Learn a map from all pictures whose label the embedding knows, and save it."""
-    from phcle.images import ImageMap, match_classes
-
-    data, left_out = match_classes(embedding, data, fewest=2)
-    found = ImageMap.fit(
-        data.features,
-        data.labels,
-        embedding,
-        network=None if network is None else {"name": network},
-        **ridges,
-    )
-    found.save(out)
-    return {
-        "file": str(out),
-        "images": found.n_images,
-        "features": len(found.weights),
-        "classes": len(found.classes),
-        "left_out": left_out,
-        "network": network,
-    }
-
-
 def _understood(
     embedding: LabelEmbedding,
     pictures: Sequence[Path],
@@ -159,25 +143,23 @@ def _understood(
     k: int,
     *,
     quiet: bool,
-) -> list[UnderstoodPicture]:
+) -> Iterator[UnderstoodPicture]:
     """Describe photos, and the rows of files of features."""
     from phcle.images import load_map, read_feature_rows, read_photo
 
     image_map = load_map(model)
     image_map.check_belongs_to(embedding)
-    is_photo = [path.suffix.lower() != ".npy" for path in pictures]
-    opened = network_of(image_map, model, network) if any(is_photo) else None
-    found: list[UnderstoodPicture] = []
+    opened: FeatureNetwork | None = None
     with output.progress_bar("describing", "pictures", quiet=quiet) as progress:
         for path in _counted(pictures, progress):
-            if opened is None or path.suffix.lower() == ".npy":
+            if path.suffix.lower() == ".npy":
                 rows = read_feature_rows(path)
             else:
+                opened = opened or network_of(image_map, model, network)
                 rows = opened.features([read_photo(path)])
             for i, each in enumerate(image_map.understand(rows, embedding, k=k)):
                 title = str(path) if len(rows) == 1 else f"{path}, row {i}"
-                found.append(replace(each, picture=title))
-    return found
+                yield replace(each, picture=title)
 
 
 def network_of(image_map: ImageMap, model: Path, network: str | None) -> FeatureNetwork:

@@ -8,7 +8,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -51,9 +51,6 @@ most stay unused."""
 
 FITTING = {"fit", "demo"}
 """Commands that load scikit-learn, and with it pandas and PyArrow, from the start."""
-
-MOST_THREADS = 64
-"""Of OpenBLAS, as NumPy and SciPy build it."""
 
 UsageError: Any = typer.BadParameter.__base__
 """Typer does not export it, and from version to version it is another library's."""
@@ -106,13 +103,11 @@ def _exit_code(words: Sequence[str]) -> int:
     except BrokenPipeError:
         _give_up_stdout()
         return BROKEN_PIPE
-    except MemoryError as error:
-        say(f"{OUT_OF_MEMORY}{f' ({error})' if str(error) else ''}.")
-        return BAD_INPUT
-    except (ImportError, RuntimeError) as error:
-        if not any(text in str(error) for text in NO_MEMORY_TEXTS):
+    except (MemoryError, ImportError, RuntimeError) as error:
+        is_memory = isinstance(error, MemoryError)
+        if not is_memory and not any(text in str(error) for text in NO_MEMORY_TEXTS):
             raise
-        say(f"{OUT_OF_MEMORY} ({error}).")
+        say(f"{OUT_OF_MEMORY}{f' ({error})' if str(error) else ''}.")
         return BAD_INPUT
     except OSError as error:  # such as a full disk
         say(error.strerror or str(error))
@@ -159,32 +154,17 @@ def _load_libraries(start_mb: int) -> None:
     OpenBLAS asks for its memory until it gets it, and Python handles no signal
     meanwhile. So SIGTERM has its plain meaning until both are loaded.
     """
-    try:
+    with suppress(ImportError):  # Windows has no such limit
         resource: Any = importlib.import_module("resource")
-    except ImportError:  # Windows has no such limit
-        pass
-    else:
         limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-        n_threads = _blas_threads()
-        needed = start_mb + THREAD_MB * (n_threads - 1)
-        if limit != resource.RLIM_INFINITY and limit < needed << 20:
-            fewer = ", or set OPENBLAS_NUM_THREADS=1" if n_threads > 1 else ""
+        if 0 <= limit < start_mb << 20:
             raise PhcleError(
                 f"not enough memory: the limit of this shell is {limit >> 20} MB "
-                f"(ulimit -v), and a start takes {needed} MB (threads of OpenBLAS: "
-                f"{n_threads}); raise the limit{fewer}."
+                f"(ulimit -v), and a start takes {start_mb} MB; raise the limit."
             )
+        if 0 <= limit < (start_mb + THREAD_MB * (os.cpu_count() or 1)) << 20:
+            os.environ["OPENBLAS_NUM_THREADS"] = "1"
     import scipy.linalg  # noqa: F401
-
-
-def _blas_threads() -> int:
-    """Threads that each copy of OpenBLAS will start."""
-    most = min(os.cpu_count() or 1, MOST_THREADS)
-    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-        wanted = os.environ.get(name, "")
-        if wanted.isdecimal() and int(wanted) > 0:
-            return min(int(wanted), most)
-    return most
 
 
 def _save_when_terminated() -> None:
@@ -210,23 +190,10 @@ def _open_closed_streams() -> None:
     Otherwise Python has None in their place, and the next file that is opened gets the
     number of the stream: messages of libraries would end up in it.
     """
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is not None:
-            continue
-        mode = "r" if number == 0 else "w"
-        null = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115
-        if null.fileno() != number and not _is_open(number):
-            os.dup2(null.fileno(), number)
-        setattr(sys, name, null)
-
-
-def _is_open(number: int) -> bool:
-    """Whether a file has this number."""
-    try:
-        os.fstat(number)
-    except OSError:
-        return False
-    return True
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # the lowest free number is that of the stream
+            null = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115
+            setattr(sys, name, null)
 
 
 @contextmanager

@@ -60,7 +60,7 @@ def origin_of(folder):
 
 def test_pictures_and_links_stand_on_the_page_of_a_label(opened, client_of):
     with client_of(Workspace(opened)) as client:
-        page = client.get("/api/label", params={"label": "thing 3"}).json()
+        page = client.get("/api/row", params={"label": "thing 3"}).json()
         link = {"context": "things", "column": "page", "href": "https://example.org/3"}
         assert page["links"] == [link]
         (shown,) = page["pictures"]
@@ -73,7 +73,7 @@ def test_pictures_and_links_stand_on_the_page_of_a_label(opened, client_of):
 @pytest.mark.parametrize("label", ["thing 18", "thing 19"])
 def test_a_picture_outside_the_folder_is_not_shown(opened, client_of, label):
     with client_of(Workspace(opened)) as client:
-        page = client.get("/api/label", params={"label": label}).json()
+        page = client.get("/api/row", params={"label": label}).json()
         assert page["pictures"] == []
         picture = client.get("/api/picture", params={"label": label})
         assert picture.status_code == 404
@@ -85,7 +85,7 @@ def test_a_table_that_has_changed_is_not_believed(opened, folder, client_of):
     try:
         table.write_text(before.replace("photos/3.png", "photos/4.png"))
         with client_of(Workspace(opened)) as client:
-            page = client.get("/api/label", params={"label": "thing 3"}).json()
+            page = client.get("/api/row", params={"label": "thing 3"}).json()
         assert page["pictures"] == page["links"] == []
     finally:
         table.write_text(before)
@@ -97,7 +97,7 @@ def test_a_report_shows_pictures_below_its_own_folder(
     def pictures(path):
         write_report(opened.embedding, path, file=opened.file)
         answers = answers_in(path.read_text())
-        return answers["/api/label"][json.dumps(["thing 3"])]["pictures"]
+        return answers["/api/row"][json.dumps(["thing 3"])]["pictures"]
 
     (shown,) = pictures(folder / "report.html")
     assert shown["src"] == "photos/3.png"

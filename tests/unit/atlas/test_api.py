@@ -38,13 +38,14 @@ def refusal(client, path, status, **params):
 
 def test_info_says_what_can_be_asked(client, zoo_embedding):
     found = asked(client, "info")
-    assert (found["labels"], found["on_map"]) == (len(zoo_embedding),) * 2
+    assert found["labels"] == len(zoo_embedding)
     assert found["title"] == "zoo"
     assert found["hierarchy"] == "tree"
     assert found["compared_with"] == "noise"
     assert {x["context"] for x in found["attributes"]} == {"looks", "sizes", "words"}
     assert not found["is_report"]
-    assert found["history"][-1]["objective"] == zoo_embedding.history[-1]["objective"]
+    assert found["objective"] == zoo_embedding.history[-1]["objective"]
+    assert found["map"]["ready"]
 
 
 def test_the_map_holds_every_label_with_groups_and_named_parts(client, zoo_embedding):
@@ -52,8 +53,7 @@ def test_the_map_holds_every_label_with_groups_and_named_parts(client, zoo_embed
     assert found["ready"]
     assert found["labels"] == list(zoo_embedding.labels)
     assert found["names"] == [zoo_embedding.name_of(x) for x in zoo_embedding.labels]
-    titles = ["branch", "cluster", "known in", "contexts known"]
-    assert [x["title"] for x in found["colourings"]] == titles
+    assert [x["title"] for x in found["colourings"]] == ["branch", "cluster"]
     near = unpacked(found["neighbours"]).reshape(len(zoo_embedding), -1)
     for row, label in enumerate(zoo_embedding.labels):
         expected = [x for x, _ in zoo_embedding.nearest(label, near.shape[1])]
@@ -136,7 +136,7 @@ def test_the_chance_of_a_value_is_known_or_predicted(patchy_client, patchy):
 def test_tags_hold_what_labels_have(client, zoo_embedding):
     kinds = {x["context"]: x["kind"] for x in asked(client, "columns")["tags"]}
     assert kinds == {"looks": "tags", "words": "words"}
-    found = asked(client, "tags", context="looks")
+    found = asked(client, "column", context="looks")
     starts = np.append(0, unpacked(found["counts"]).astype(int).cumsum())
     own = {
         label: {found["columns"][i] for i in unpacked(found["at"])[a:b]}
@@ -163,7 +163,7 @@ def test_labels_without_tags_have_likely_ones(client_of):
     looks = DescriptiveContext.from_tags(tags, name="looks")
     embedding = PHCLE(dim=2).fit([tree, looks]).embedding_
     with client_of(embedding) as client:
-        found = asked(client, "tags", context="looks")
+        found = asked(client, "column", context="looks")
     guessed = unpacked(found["guess_counts"])
     assert [x for x, n in zip(embedding.labels, guessed, strict=True) if n] == [
         x for x in embedding.labels if x not in tags
@@ -203,27 +203,24 @@ def test_known_cells_that_are_unlikely_are_those_of_the_embedding(
 # -- Some labels
 
 
-def test_a_label_has_neighbours_attributes_contexts_and_relatives(
-    client, zoo_embedding
-):
+def test_a_label_has_neighbours_attributes_and_relatives(client, zoo_embedding):
     page = asked(client, "label", label="cat")
     (near,) = zoo_embedding.neighbours(["cat"], 15)
     assert page["neighbours"] == [x.to_dict() for x in near.neighbours]
     described = zoo_embedding.describe("cat", 12)
-    assert page["observed"] == [x.to_dict() for x in described.observed]
-    assert page["predicted"] == [x.to_dict() for x in described.predicted]
+    row = asked(client, "row", label="cat")
+    assert row["observed"] == [x.to_dict() for x in described.observed]
+    assert row["predicted"] == [x.to_dict() for x in described.predicted]
     path = [x["node"] for x in page["taxonomy"]["path"]]
     assert path == ["animal", "carnivore", "felid", "cat"]
     siblings = {x["node"] for x in page["taxonomy"]["siblings"]}
     assert siblings == {"lion", "tiger", "lynx"}
-    known = {x["context"]: x["known"] for x in page["contexts"]}
-    assert known == {"tree": True, "looks": True, "sizes": True, "words": True}
 
 
 def test_the_row_of_a_label_has_reasons_of_what_is_predicted(patchy_client, patchy):
     label = next(x.label for x in patchy.complete().cells)
     gaps = {x.column: x for x in patchy.complete([label], probabilities=True).cells}
-    page = asked(patchy_client, "label", label=label)
+    page = asked(patchy_client, "row", label=label)
     assert len(page["cells"]) == len(patchy.predicting[0].fields)
     for cell in page["cells"]:
         assert cell["observed"] == (cell["column"] not in gaps)
@@ -248,16 +245,14 @@ def test_an_explanation_is_that_of_the_embedding(client, zoo_embedding):
     assert found == zoo_embedding.explain("dog", "wolf").to_dict()
 
 
-def test_a_comparison_tells_observed_from_predicted(client, zoo_embedding):
-    found = asked(client, "compare", label=["cat", "owl", "dog"])
-    assert np.allclose(np.diag(found["similarities"]), 1)
+def test_a_label_is_compared_with_those_that_are_named(client, zoo_embedding):
+    near = asked(client, "label", label="cat", among=["owl", "cat", "dog"])
+    found = {x["label"]: x["similarity"] for x in near["neighbours"]}
+    assert set(found) == {"owl", "dog"}
     cosine = zoo_embedding.explain("cat", "dog").similarity
-    assert found["similarities"][0][2] == pytest.approx(cosine, abs=1e-6)
-    claws = next(x for x in found["attributes"] if x["name"] == "claws")
-    assert [cell["observed"] for cell in claws["cells"]] == [True, False, True]
-    assert claws["cells"][0]["value"] == 1
-    assert refusal(client, "compare", 422, label=["cat"])
-    assert refusal(client, "compare", 400, label=["cat", "cat"])
+    assert found["dog"] == pytest.approx(cosine, abs=1e-6)
+    assert refusal(client, "label", 422, label="cat", among=["dog"] * 9)
+    assert refusal(client, "label", 404, label="cat", among=["unicorn"])
 
 
 def test_a_node_has_its_labels_children_and_what_they_share(client):
@@ -314,7 +309,7 @@ def test_a_new_label_lands_by_its_parent_and_can_be_exported(client, tmp_path):
     assert set(near) & {"lion", "tiger", "lynx"}
     assert len(answer["why"]) == 3
     assert all(-1.5 <= x <= 1.5 for x in answer["place"])
-    content = client.post("/api/add/export", json=body).content
+    content = client.post("/api/add?as_file=true", json=body).content
     (tmp_path / "more.phcle").write_bytes(content)
     whole = load(tmp_path / "more.phcle")
     assert whole.labels[-1] == "puma"
@@ -436,7 +431,7 @@ def test_an_embedding_without_contexts_is_answered_about_too(bare_embedding, cli
             asked(client, path)
         assert asked(client, "hierarchy") is None
         assert asked(client, "columns") == {"columns": [], "tags": [], "known": []}
-        assert asked(client, "label", label="cat")["cells"] == []
+        assert asked(client, "row", label="cat")["cells"] == []
         assert refusal(client, "node", 404, node="x")
         assert refusal(client, "second", 400)
 
@@ -450,7 +445,7 @@ def test_gaps_that_the_fit_did_not_predict_have_values_without_confidence(
         found = asked(client, "column", context="looks", column="size")
         assert set(unpacked(found["how"])) == {OBSERVED, UNSAID}
         assert unpacked(found["codes"]).max() < len(found["values"])
-        cells = asked(client, "label", label="x5")["cells"]
+        cells = asked(client, "row", label="x5")["cells"]
         told = {
             (x["confidence"], x["low"], x["high"]) for x in cells if not x["observed"]
         }
@@ -466,7 +461,7 @@ def test_gaps_that_the_fit_did_not_predict_have_values_without_confidence(
         ("column", {"context": "looks", "column": "clawz"}, "Did you mean 'claws'?"),
         ("column", {"context": "smells", "column": "bad"}, "'smells'"),
         ("column", {"context": "tree", "column": "felid"}, "'tree'"),
-        ("tags", {"context": "tree"}, "'tree'"),
+        ("column", {"context": "tree"}, "'tree'"),
     ],
 )
 def test_a_column_that_is_not_there_is_refused(client, path, params, told):

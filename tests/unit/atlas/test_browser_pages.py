@@ -145,7 +145,7 @@ def test_the_card_has_the_row_of_a_label_and_its_reasons(open_page):
     card.locator(".cells dt >> text=mass").wait_for()
     assert card.locator(".cells > div").count() == 5
     known = page.evaluate(
-        "async () => (await Phcle.get('/api/label', {label: 'x3'})).cells"
+        "async () => (await Phcle.get('/api/row', {label: 'x3'})).cells"
         ".filter((x) => !x.observed && x.why).length"
     )
     assert card.locator(".reason").count() == known
@@ -175,14 +175,14 @@ def test_a_sketch_of_the_map_is_replaced_when_the_map_is_ready(browser, address)
     def not_ready(route):
         response = route.fetch()
         answer = response.json()
-        progress = answer["labels"] if "status" in route.request.url else answer
+        progress = answer["map"] if "info" in route.request.url else answer
         progress["ready"] = False
         route.fulfill(response=response, json=answer)
 
     page = browser.new_page()
     page.set_default_timeout(SLOW_MS)
     page.route("**/api/map?*", not_ready)
-    page.route("**/api/status?*", not_ready)
+    page.route("**/api/info?*", not_ready)
     page.goto(address)
     page.wait_for_selector("#map[data-ready=no] .map-points")
     page.wait_for_selector(".map-note >> text=A first sketch")

@@ -79,9 +79,9 @@ def test_a_first_map_is_a_sketch_that_says_so(embedding, client_of):
         first = client.get("/api/map").json()
         assert not first["ready"]
         assert "until a better map is ready" in first["method"]
-        assert not client.get("/api/status").json()["labels"]["ready"]
+        assert not client.get("/api/info").json()["map"]["ready"]
         workspace.opened.map.wait()
-        assert client.get("/api/status").json()["labels"]["ready"]
+        assert client.get("/api/info").json()["map"]["ready"]
         last = client.get("/api/map").json()
     assert last["ready"]
     assert last["x"] != first["x"]

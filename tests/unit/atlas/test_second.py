@@ -56,7 +56,6 @@ def answer(pair, client_of):
 
 def test_moved_is_the_share_of_nearest_labels_that_changed(pair, answer):
     old, new = pair.opened.embedding, pair.second.other.embedding
-    assert answer["k"] == 10
     both = [x for x in old.labels if x in new]
     for label in both:
         one, other = (
@@ -65,7 +64,6 @@ def test_moved_is_the_share_of_nearest_labels_that_changed(pair, answer):
         expected = 1 - len(one & other) / 10
         assert answer["moved"][old.row_of[label]] == pytest.approx(expected)
     assert np.isnan(answer["moved"][old.row_of[ONLY_IN_OLD]])
-    assert (answer["missing"], answer["more"]) == (1, 1)
     assert answer["mean"] == pytest.approx(np.nanmean(answer["moved"]))
 
 

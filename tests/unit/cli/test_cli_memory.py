@@ -53,7 +53,7 @@ def test_a_limit_too_low_to_start_names_what_is_needed(zoo):
     assert run.returncode == 2
     assert run.stderr == (
         "phcle: not enough memory: the limit of this shell is 200 MB (ulimit -v), and "
-        "a start takes 350 MB (threads of OpenBLAS: 1); raise the limit.\n"
+        "a start takes 350 MB; raise the limit.\n"
     )
 
 

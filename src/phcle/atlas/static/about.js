@@ -35,7 +35,7 @@
   ];
 
   Phcle.pages["/about"] = async function () {
-    const info = await Phcle.once("/api/info");
+    const { info } = Phcle;
     const { title, labels, dim, compared_with, left_out = [], version } = info;
     const other = compared_with ? `, compared with ${compared_with}` : "";
     const keys = KEYS.map(([key, does]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${does}</dd></div>`);

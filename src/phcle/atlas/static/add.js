@@ -7,8 +7,8 @@
   const N_AROUND = 5; // nearest labels that are shown on the map
 
   class NewLabel {
-    constructor(info, columns, asked) {
-      Object.assign(this, { info, columns });
+    constructor(columns, asked) {
+      this.columns = columns;
       const form = JSON.parse(asked.get("form") ?? "{}");
       const { name = "", parents = [], values = [], texts = {} } = form;
       Object.assign(this, { name, parents, values, texts });
@@ -31,7 +31,7 @@
       this.chips = { parents: html`<ul class="chips" id="parents"></ul>`, values: html`<ul class="chips" id="values"></ul>` };
       this.landing = html`<section class="card" id="landing" aria-live="polite" aria-label="Where it lands"></section>`;
       this.small = html`<div class="map-small" hidden></div>`;
-      const { hierarchy, attributes } = this.info;
+      const { hierarchy, attributes } = Phcle.info;
       const has_values = attributes.some(({ sort }) => sort !== "text");
       const words = attributes.filter(({ sort }) => sort === "text").map(({ context }, i) => {
         const write = ({ target }) => {
@@ -165,7 +165,7 @@
 
     async show({ label, name, neighbours, why, predicted, notes }) {
       const save = async () => {
-        const response = await Phcle.send("/api/add/export", this.body());
+        const response = await Phcle.send("/api/add?as_file=true", this.body());
         if (response.ok) Phcle.save(await response.blob(), "more.phcle");
         else this.landing.append(Phcle.failure(new Error("the file could not be written")));
       };
@@ -175,7 +175,7 @@
       </details>`);
       const more = predicted.slice(0, MOST_PREDICTED);
       const parts = html`<h2>${Phcle.name(name)} lands near</h2>
-        ${Phcle.near_list(label, neighbours, false)}${reasons}
+        ${Phcle.near_list(neighbours)}${reasons}
         ${more.length > 0 && html`<h3>Predicted</h3>${Phcle.attribute_list(more, "predicted")}`}
         ${notes.map((note) => html`<p class="warning">${note}</p>`)}
         <h3>Save</h3>
@@ -194,13 +194,13 @@
   }
 
   Phcle.pages["/add"] = async function (asked) {
-    const [info, columns] = await Promise.all([Phcle.once("/api/info"), Phcle.columns()]);
+    const columns = await Phcle.columns();
     const head = Phcle.page_head(
       "Add a label",
       "Enter what you know about it to see where it lands. The model is not trained again, and your file does not change.",
     );
     const none = html`<p class="card">Labels cannot be added to this embedding: it holds vectors without contexts. Embeddings learned by PHCLE have contexts.</p>`;
-    const form = info.contexts.length ? new NewLabel(info, columns, asked) : null;
+    const form = Phcle.info.explains ? new NewLabel(columns, asked) : null;
     return { title: "Add a label", content: [head, form?.whole ?? none], shown: () => form?.ask() };
   };
 })(window);

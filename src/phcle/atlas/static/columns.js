@@ -187,17 +187,40 @@
 
   class Columns {
     constructor(listed, map, n) {
-      Object.assign(this, { map, n });
+      this.n = n;
       this.fields = listed.columns;
       this.tag_sets = listed.tags;
       this.contexts = listed.known.map(({ context }) => context);
       this.known = new Map(listed.known.map(({ context, known }) => [context, unpacked(known)]));
-      this.branches = map.colourings.find(({ nodes }) => nodes);
       this.made = new Map(); // columns, by context and title
       this.coming = new Map(); // promises of those that were asked for
       this.tags = new Map();
       this.masks = new Map();
       this.rows_with = new Map(); // rows of labels whose name holds a text, from the server
+      this.open_map(map);
+    }
+
+    // Take a map: a sketch, then the final one.
+    open_map(answer) {
+      this.map = Phcle.unpacked_map(answer);
+      this.branches = this.map.colourings.find(({ nodes }) => nodes);
+      this.map.colourings.push(...this.by_contexts());
+    }
+
+    // Labels by the contexts that know them: which, and how many.
+    by_contexts() {
+      const known = [...this.known].map(([name, mask]) => [name, this.on_map(mask)]);
+      const knowing = this.map.names.map((_, i) => known.filter(([, mask]) => mask[i]));
+      const sets = knowing.map((own) => own.map(([name]) => name).join(" + ") || "no context");
+      const counts = new Map();
+      for (const set of sets) counts.set(set, (counts.get(set) ?? 0) + 1);
+      const groups = [...counts.keys()].sort((a, b) => counts.get(b) - counts.get(a)).slice(0, MOST_GROUPS);
+      const code = new Map(groups.map((set, i) => [set, i]));
+      const codes = Uint8Array.from(sets, (set) => code.get(set) ?? groups.length);
+      const which = { title: "known in", groups: [...groups, "other"], codes };
+      const values = Float32Array.from(knowing, (own) => own.length);
+      const how_many = { title: "contexts known", values, low: 0, high: known.length };
+      return known.length > 1 ? [which, how_many] : [which];
     }
 
     column(context, title) {
@@ -239,7 +262,7 @@
 
     load_tags(context) {
       if (!this.tags.has(context)) {
-        const made = Phcle.get("/api/tags", { context }).then((data) => {
+        const made = Phcle.get("/api/column", { context }).then((data) => {
           const own = { ...data, own: lists(data.counts, data.at) };
           if (!data.guess_at) return own;
           const guesses = lists(data.guess_counts, data.guess_at);
@@ -491,9 +514,9 @@
   // The columns of all labels, opened once.
   Phcle.columns = function () {
     opened ??= (async () => {
-      const asked = ["/api/info", "/api/map", "/api/columns"].map((path) => Phcle.once(path));
-      const [info, map, listed] = await Promise.all(asked);
-      return new Columns(listed, Phcle.unpacked_map(map), info.labels);
+      const asked = ["/api/map", "/api/columns"].map((path) => Phcle.get(path));
+      const [map, listed] = await Promise.all(asked);
+      return new Columns(listed, map, Phcle.info.labels);
     })();
     opened.catch(() => (opened = null));
     return opened;

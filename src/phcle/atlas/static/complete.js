@@ -121,7 +121,7 @@
   function reasons({ label, context, column }) {
     const body = html`<div></div>`;
     const ask = async () => {
-      const { cells } = await Phcle.label_answer(label);
+      const { cells } = await Phcle.row_of(label);
       const own = cells.find((each) => each.context === context && each.column === column) ?? {};
       const likely = Object.entries(own.probabilities ?? {})
         .sort((a, b) => b[1] - a[1])
@@ -301,7 +301,7 @@
   }
 
   Phcle.pages["/complete"] = async function (asked) {
-    const [info, columns] = await Promise.all([Phcle.once("/api/info"), Phcle.columns()]);
+    const columns = await Phcle.columns();
     const head = Phcle.page_head(
       "Complete the table",
       "Go through predicted values and accept, change or refuse them. Your browser keeps the decisions until you save or clear them; the embedding does not change.",
@@ -309,7 +309,7 @@
     const note = (text) => html`<p class="card">${text}</p>`;
     const none = note("This embedding has no table with gaps that can be predicted.");
     if (!columns.fields.some(({ known }) => known < columns.n)) return { title: "Complete", content: [head, none] };
-    decisions ??= new Decisions(info.digest, show_decisions);
+    decisions ??= new Decisions(Phcle.info.digest, show_decisions);
     const box = html`<input id="gaps-label" type="search" />`;
     const take = ({ label }) => Phcle.open("/complete", { label });
     bar = html`<section class="card decisions" aria-label="Your decisions" hidden></section>`;
@@ -322,7 +322,7 @@
         <div><span class="choose-title">Suspicious known cells</span>
           <a class="button" href=${Phcle.address("/complete", { suspicious: 1 })}>Look for them</a></div>
       </section>`,
-      !info.is_predicted && note("The fit predicted no gaps: values come from the vectors alone, without intervals and probabilities."),
+      !Phcle.info.is_predicted && note("The fit predicted no gaps: values come from the vectors alone, without intervals and probabilities."),
       bar,
       await list(columns, asked),
     ];

@@ -86,8 +86,8 @@
   // What stands in the key of a stored answer, of each route.
   const KEYS = {
     "/api/column": ["context", "column"],
-    "/api/tags": ["context"],
     "/api/label": ["label"],
+    "/api/row": ["label"],
     "/api/explain": ["a", "b"],
     "/api/node": ["node"],
     "/api/shared": ["of", "group"],
@@ -104,7 +104,8 @@
 
   async function stored_answer(path, asked) {
     stored ??= unpacked();
-    const key = JSON.stringify((KEYS[path] ?? []).map((name) => String(asked[name])));
+    const names = (KEYS[path] ?? []).filter((name) => name in asked);
+    const key = JSON.stringify(names.map((name) => String(asked[name])));
     const held = (await stored)[path] ?? {};
     if (held[key] !== undefined) return held[key];
     // A label may be asked for by its name, as the server does.
@@ -149,18 +150,6 @@
   Phcle.post = async function (path, body) {
     const answer = await Phcle.send(path, body);
     return answer instanceof Response ? answer_of(answer) : answer;
-  };
-
-  const kept = new Map();
-  // An answer that is asked for once: what describes the whole file.
-  Phcle.once = function (path, asked) {
-    const key = path + JSON.stringify(asked ?? {});
-    if (!kept.has(key)) {
-      const promise = Phcle.get(path, asked);
-      promise.catch(() => kept.delete(key));
-      kept.set(key, promise);
-    }
-    return kept.get(key);
   };
 
   // Debounce: only the last of several calls within WAIT_MS runs.

@@ -28,8 +28,8 @@
   };
 
   class Explore {
-    constructor(host, info, columns) {
-      Object.assign(this, { host, info, columns, filters: [], found: columns.passing([]) });
+    constructor(host, columns) {
+      Object.assign(this, { host, columns, filters: [], found: columns.passing([]) });
       this.second = null; // the answer about another embedding
       this.build();
       this.open_map(columns.map);
@@ -91,7 +91,7 @@
     open_map(data) {
       this.map?.gone.abort();
       this.map = Phcle.open_map(this.on_map, data, {
-        about: `labels of ${this.info.title}`,
+        about: `labels of ${Phcle.info.title}`,
         changed: (what) => this.changed(what),
         recoloured: (map) => this.draw_colours(map),
         card_of: (map) => this.card_of(map),
@@ -114,7 +114,7 @@
         input.value = title;
         this.colour_by(context, title).catch((error) => this.map.tell(error.message));
       };
-      const { compared_with: other } = this.info;
+      const { compared_with: other } = Phcle.info;
       const turn = ({ target }) => this.show_second(target.checked).catch((error) => this.map.tell(error.message));
       this.switch = html`<input type="checkbox" onchange=${turn} />`;
       return html`<section class="map-controls" aria-label="Colours">
@@ -141,7 +141,7 @@
         ${tool("Show all", "all", () => this.map.clear())}
         ${this.openers.filters}${this.openers.table}${this.circler}
         ${tool("List what is in view", "list", () => this.map.choose_many(view.in_view()))}
-        ${tool("Save as a picture", "save", () => Phcle.save_map(this.map, this.info.title))}
+        ${tool("Save as a picture", "save", () => Phcle.save_map(this.map, Phcle.info.title))}
       </div>`;
     }
 
@@ -306,9 +306,9 @@
     }
 
     // Links to labels move the map.
-    near({ label, neighbours, explains }, point) {
+    near({ label, neighbours }, point) {
       const known = neighbours ?? this.map.nearest_to(point).map((i) => this.map.named(i));
-      const list = Phcle.near_list(label, known.slice(0, N_ON_CARD), explains);
+      const list = Phcle.near_list(known.slice(0, N_ON_CARD), label);
       list.addEventListener("click", (event) => {
         const link = event.target.closest(".near-head a");
         if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -409,16 +409,17 @@
 
     // A first sketch is shown until the final map is computed.
     async wait() {
-      const { labels } = await Phcle.get("/api/status");
-      if (labels.ready) {
-        this.open_map(Phcle.unpacked_map(await Phcle.get("/api/map")));
+      const { map } = await Phcle.get("/api/info");
+      if (map.ready) {
+        this.columns.open_map(await Phcle.get("/api/map"));
+        this.open_map(this.columns.map);
         await this.restore(Phcle.here().asked);
-      } else if (labels.failed) {
+      } else if (map.failed) {
         this.map.tell("The final map could not be computed; this is a first sketch.");
       } else {
-        const is_counted = labels.done && labels.done < labels.total;
-        const n = is_counted ? `, ${labels.done} of ${labels.total}` : "";
-        this.map.tell(`A first sketch; the final map is being computed (${labels.stage}${n}).`);
+        const is_counted = map.done && map.done < map.total;
+        const n = is_counted ? `, ${map.done} of ${map.total}` : "";
+        this.map.tell(`A first sketch; the final map is being computed (${map.stage}${n}).`);
         setTimeout(() => this.wait().catch((error) => this.map.tell(error.message)), LOOK_MS);
       }
       this.on_map.dataset.ready = this.map.data.ready ? "yes" : "no";
@@ -428,10 +429,7 @@
   let explore = null;
   // The section is made once, and shows what each address says.
   Phcle.show_explore = async function (host, asked) {
-    if (!explore) {
-      const [info, columns] = await Promise.all([Phcle.once("/api/info"), Phcle.columns()]);
-      explore = Phcle.explore = new Explore(host, info, columns);
-    }
+    explore ??= Phcle.explore = new Explore(host, await Phcle.columns());
     await explore.restore(asked);
     if (explore.map.data.ready) explore.on_map.dataset.ready = "yes";
     else if (!explore.on_map.dataset.ready) explore.wait();

@@ -142,10 +142,11 @@
   Phcle.near_head = (told, value) =>
     html`<div class="near-head">${told}<span class="near-value">${value}</span></div>`;
 
-  Phcle.near_list = (label, neighbours, explains) => html`<ol class="neighbours">
+  Phcle.near_list = (neighbours, label = null) => html`<ol class="neighbours">
     ${neighbours.map((near) => html`<li>
       ${Phcle.near_head(Phcle.label_link(near), Phcle.similarity(near))}
-      ${near.similarity !== undefined && Phcle.bar(near.similarity)}${explains && Phcle.reason(label, near)}
+      ${near.similarity !== undefined && Phcle.bar(near.similarity)}
+      ${label !== null && Phcle.info.explains && Phcle.reason(label, near)}
     </li>`)}
   </ol>`;
 
@@ -158,16 +159,14 @@
         <a href=${href} rel="noopener noreferrer" target="_blank">${href}</a></p>`),
   ];
 
-  // What a report without the page of a label says of it, from the columns of all labels.
-  Phcle.label_answer = async function (label) {
+  // The row of a label in the tables. A report without it has the columns of all labels.
+  Phcle.row_of = async function (label) {
     try {
-      return await Phcle.get("/api/label", { label, k: N_NEAR });
+      return await Phcle.get("/api/row", { label });
     } catch (error) {
       if (!error.is_left_out) throw error;
       const columns = await Phcle.columns();
-      const { names, labels } = columns.map;
-      const row = labels.indexOf(label);
-      if (row < 0) throw error;
+      const row = columns.map.labels.indexOf(label);
       const own = await Promise.all(columns.fields.map((x) => columns.load(x.context, x.title)));
       const cells = own.map((column) => ({
         context: column.context,
@@ -176,8 +175,19 @@
         observed: Boolean(column.known[row]),
         ...column.sure(row),
       }));
-      return { label, name: names[row], row, cells, explains: true, neighbours: null, observed: [], predicted: [] };
+      return { cells, observed: [], predicted: [] };
     }
+  };
+
+  // What is near a label and above it, and its row; a report may know its name alone.
+  Phcle.label_answer = async function (label) {
+    const answer = await Phcle.get("/api/label", { label }).catch(async (error) => {
+      const { names, labels } = (await Phcle.columns()).map;
+      const row = labels.indexOf(label);
+      if (!error.is_left_out || row < 0) throw error;
+      return { label, name: names[row], neighbours: null };
+    });
+    return { ...answer, ...(await Phcle.row_of(answer.label)) };
   };
 
   // -- The page of a label
@@ -221,7 +231,7 @@
 
   async function one_label(label) {
     const answer = await Phcle.label_answer(label);
-    const { name, taxonomy, neighbours, explains } = answer;
+    const { name, taxonomy, neighbours } = answer;
     const own = answer.label;
     const box = html`<input id="another" type="search" placeholder="compare with" aria-label="Compare with another label" />`;
     const compare = Phcle.suggest_labels(box, (other) =>
@@ -233,7 +243,7 @@
       ${has_node && html`<a class="button" href=${Phcle.address("/node", { node: own })}>What is below it</a>`}
       ${!Phcle.is_report && compare}
     </div>`;
-    const near = neighbours && Phcle.near_list(own, neighbours, explains);
+    const near = neighbours && Phcle.near_list(neighbours, own);
     return {
       title: name,
       content: [
@@ -252,14 +262,18 @@
 
   // -- Several labels
 
-  function similarities({ labels, similarities: rows, percentiles, ancestors }) {
+  function similarities(labels, near) {
     const heat = (x) => ({ "--share": `${Math.round(38 * Math.max(0, Math.min(1, x)))}%` });
-    const told = (i, j) => i !== j && `nearer than ${percentiles[i][j].toFixed(1)} % of pairs`;
-    const lines = rows.map((row, i) => html`<tr>
-      <th scope="row"><bdi>${labels[i].name}</bdi></th>
-      ${row.map((x, j) => html`<td style=${heat(x)} title=${told(i, j)}>${x.toFixed(2)}</td>`)}
+    const cell = (pair) => {
+      const told = pair.percentile && `nearer than ${pair.percentile.toFixed(1)} % of pairs`;
+      return html`<td style=${heat(pair.similarity)} title=${told}>${pair.similarity.toFixed(2)}</td>`;
+    };
+    const lines = labels.map((a) => html`<tr>
+      <th scope="row"><bdi>${a.name}</bdi></th>${labels.map((b) => cell(near(a, b)))}
     </tr>`);
-    const above = ancestors.slice(0, MOST_COMPARED);
+    const paths = labels.map(({ taxonomy }) => taxonomy?.path ?? []);
+    const is_shared = ({ node }) => paths.every((path) => path.some((each) => each.node === node));
+    const above = paths[0].filter(is_shared).reverse();
     return [
       Phcle.table(["Label", ...labels.map(({ name }) => name)], lines, [], "heat"),
       above.length > 0 && html`<p><span class="quiet">All are </span>
@@ -267,21 +281,39 @@
     ];
   }
 
-  function compared_cell({ value, observed, ...more }, is_number) {
-    const sure = Phcle.sure_text(more);
-    if (!observed && !sure) return html`<td class="quiet">unknown</td>`;
-    if (observed && !is_number && !value) return html`<td class="quiet">no</td>`;
-    const text = is_number || value !== 1 ? Phcle.value_text(value, observed) : "yes";
-    return html`<td>
-      <span class=${`mark ${observed ? "solid" : "pale"}`} aria-hidden="true"></span>
-      ${observed ? text : html`<span class="quiet">${sure}</span>`}
-    </td>`;
+  // What tables know of labels, side by side; tags and words that any of them has.
+  function compared(labels) {
+    const lines = new Map();
+    labels.forEach(({ cells, observed, predicted }, i) => {
+      const is_other = ({ context }) => !cells.some((each) => each.context === context);
+      const tags = [...observed.map((x) => ({ ...x, observed: true })), ...predicted].filter(is_other);
+      for (const each of [...cells, ...tags.map((x) => ({ ...x, column: x.name }))]) {
+        const key = JSON.stringify([each.context, each.column]);
+        if (!lines.has(key)) lines.set(key, { ...each, own: [] });
+        lines.get(key).own[i] = each;
+      }
+    });
+    const shown = (each) =>
+      each
+        ? html`<td><span class=${`mark ${each.observed ? "solid" : "pale"}`} aria-hidden="true"></span>
+            ${each.name && each.value === 1 ? "yes" : Phcle.value_text(each.value, each.observed)}
+            <span class="quiet"> ${Phcle.sure_text(each)}</span></td>`
+        : html`<td class="quiet">unknown</td>`;
+    return [...lines.values()].slice(0, MOST_ATTRIBUTES).map(({ column, context, own }) => html`<tr>
+      <th scope="row"><bdi>${column}</bdi> <span class="quiet"><bdi>${context}</bdi></span></th>
+      ${labels.map((_, i) => shown(own[i]))}
+    </tr>`);
   }
 
-  async function several(ids) {
-    const answer = await Phcle.get("/api/compare", { label: ids });
-    const { labels, attributes: rows, explains } = answer;
-    const [own, names] = ["label", "name"].map((key) => labels.map((each) => each[key]));
+  async function several(asked) {
+    const ask = async (label) => {
+      const answer = await Phcle.get("/api/label", { label, among: asked });
+      return { ...answer, ...(await Phcle.row_of(answer.label)) };
+    };
+    const found = await Promise.all(asked.map(ask));
+    const labels = found.filter((a, i) => found.findIndex((b) => b.label === a.label) === i);
+    const own = labels.map(({ label }) => label);
+    const near = (a, b) => a.neighbours.find(({ label }) => label === b.label) ?? { similarity: 1 };
     const chips = labels.map((each) => {
       const rest = own.filter((label) => label !== each.label);
       const off = Phcle.address("/label", { label: rest });
@@ -290,22 +322,16 @@
     });
     const box = html`<input id="another" type="search" placeholder="another label" aria-label="Add a label" />`;
     const add = ({ label }) => !own.includes(label) && Phcle.open("/label", { label: [...own, label] });
-    const pairs = labels.flatMap((a, i) => labels.slice(i + 1).map((b, j) => [a, b, i, i + 1 + j]));
-    const reasons = pairs.map(([a, b, i, j]) => {
-      const near = { similarity: answer.similarities[i][j], percentile: answer.percentiles[i][j] };
-      return html`<li>
-        ${Phcle.near_head(html`<span><bdi>${a.name}</bdi> – <bdi>${b.name}</bdi></span>`, Phcle.similarity(near))}
-        ${Phcle.why(a.label, b.label, `${a.name} and ${b.name}`)}
-      </li>`;
-    });
-    const lines = rows.slice(0, MOST_ATTRIBUTES).map(({ name, context, cells, is_number }) => html`<tr>
-      <th scope="row"><bdi>${name}</bdi> <span class="quiet"><bdi>${context}</bdi></span></th>
-      ${cells.map((each) => compared_cell(each, is_number))}
-    </tr>`);
+    const reasons = labels.flatMap((a, i) => labels.slice(i + 1).map((b) => html`<li>
+      ${Phcle.near_head(html`<span><bdi>${a.name}</bdi> – <bdi>${b.name}</bdi></span>`, Phcle.similarity(near(a, b)))}
+      ${Phcle.why(a.label, b.label, `${a.name} and ${b.name}`)}
+    </li>`));
+    const lines = compared(labels);
     const as_rows = () =>
-      labels.map((each, i) => ({
-        ...each,
-        ...Object.fromEntries(labels.map(({ label }, j) => [label, answer.similarities[i][j]])),
+      labels.map(({ label, name, neighbours }) => ({
+        label,
+        name,
+        ...Object.fromEntries(neighbours.map((each) => [each.label, each.similarity])),
       }));
     return {
       title: "Compare",
@@ -315,15 +341,15 @@
           <ul class="chips">${chips}</ul>
           ${own.length < MOST_COMPARED && Phcle.suggest_labels(box, add)}
         </section>`,
-        Phcle.section("Similarity", similarities(answer), Phcle.downloads(as_rows, "similarities")),
-        explains && Phcle.section("Why", html`<ul class="pairs">${reasons}</ul>`),
-        lines.length > 0 && Phcle.section("Attributes", Phcle.table(["Attribute", ...names], lines)),
+        Phcle.section("Similarity", similarities(labels, near), Phcle.downloads(as_rows, "similarities")),
+        Phcle.info.explains && Phcle.section("Why", html`<ul class="pairs">${reasons}</ul>`),
+        lines.length > 0 && Phcle.section("Attributes", Phcle.table(["Attribute", ...labels.map(({ name }) => name)], lines)),
       ],
     };
   }
 
   Phcle.pages["/label"] = (asked) => {
-    const ids = asked.getAll("label");
-    return ids.length > 1 ? several(ids.slice(0, MOST_COMPARED)) : one_label(ids[0] ?? "");
+    const labels = asked.getAll("label");
+    return labels.length > 1 ? several(labels.slice(0, MOST_COMPARED)) : one_label(labels[0] ?? "");
   };
 })(window);

@@ -38,7 +38,8 @@
     explore.hidden = !is_map;
     content.hidden = is_map;
     document.body.classList.toggle("is-map", is_map);
-    const { title } = await Phcle.once("/api/info");
+    Phcle.info ??= await Phcle.get("/api/info");
+    const { title } = Phcle.info;
     place("brand").textContent = title;
     document.title = `${title} · phcle`;
     if (is_map) {

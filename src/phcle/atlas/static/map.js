@@ -24,8 +24,7 @@
     for (const key of Object.keys(arrays)) arrays[key] = data[key] && Phcle.unpacked_array(data[key]);
     const colourings = data.colourings.map((each) => ({
       ...each,
-      codes: each.codes && Phcle.unpacked_array(each.codes),
-      values: each.values && Phcle.unpacked_array(each.values),
+      codes: Phcle.unpacked_array(each.codes),
     }));
     return { ...data, ...arrays, colourings, labels: data.labels ?? data.names };
   }

@@ -26,7 +26,7 @@
   }
 
   Phcle.pages["/understand"] = async function () {
-    const { takes_pictures, takes_features, dim } = await Phcle.once("/api/info");
+    const { takes_pictures, takes_features, dim } = Phcle.info;
     const about = takes_pictures
       ? "Drop a picture, or its features as an .npy file, to see related labels and attributes."
       : takes_features
