@@ -83,10 +83,9 @@ class VotesContext(Context):
         return {"scale": self.scale}
 
     @classmethod
-    def unpack(cls, packed, store):
-        own = cls.unpacked(packed, store)
-        votes = store.sparse("votes", len(own["columns"]))
-        return cls(**own, votes=votes, scale=packed["scale"])
+    def _unpacked(cls, packed, store):
+        votes = store.sparse("votes", len(store.names("columns")))
+        return {"votes": votes, "scale": packed["scale"]}
 
     def check(self):
         if not 0 < self.scale < 1e30:

@@ -431,23 +431,22 @@ class RelationalContext(Context):
         return packed
 
     @classmethod
-    def unpack(cls, packed: Mapping[str, Any], store: TensorStore) -> RelationalContext:
-        own, recipe, triples = cls.unpacked(packed, store), None, None
-        counts = sp.csr_array((0, len(own["columns"])))
+    def _unpacked(cls, packed: Mapping[str, Any], store: TensorStore) -> dict[str, Any]:
+        n_columns, recipe, triples = len(store.names("columns")), None, None
+        counts = sp.csr_array((0, n_columns))
         if packed["has_data"]:
-            counts = store.sparse("counts", len(own["columns"]))
+            counts = store.sparse("counts", n_columns)
             triples = LabelLinks.unpack(store)
             if packed["hierarchy"] is not None:
                 recipe = _stored_recipe(packed["name"], packed["hierarchy"], store)
-        return cls(
-            **own,
-            counts=counts,
-            recipe=recipe,
-            triples=triples,
-            column_mass=store["column_mass"],
-            total=packed["total"],
-            scale=packed["scale"],
-        )
+        return {
+            "counts": counts,
+            "recipe": recipe,
+            "triples": triples,
+            "column_mass": store["column_mass"],
+            "total": packed["total"],
+            "scale": packed["scale"],
+        }
 
     def check(self) -> None:
         where = f"context {self.name!r}"

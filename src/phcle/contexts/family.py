@@ -306,13 +306,12 @@ class FamilyContext(Context):
         return {"kinship": self.kinship.shape, "given_name": self.source}
 
     @classmethod
-    def unpack(cls, packed: Mapping[str, Any], store: TensorStore) -> FamilyContext:
-        return cls(
-            **cls.unpacked(packed, store),
-            kinship=unpack_kinship(packed["kinship"], store),
-            source=packed["given_name"],
-            teachers=store.names("teachers"),
-        )
+    def _unpacked(cls, packed: Mapping[str, Any], store: TensorStore) -> dict[str, Any]:
+        return {
+            "kinship": unpack_kinship(packed["kinship"], store),
+            "source": packed["given_name"],
+            "teachers": store.names("teachers"),
+        }
 
     def check(self) -> None:
         where = f"context {self.name!r}"

@@ -19,8 +19,8 @@ import scipy.sparse as sp
 
 from phcle.arrays import Flags, Floats, Ints
 from phcle.backends.protocol import Array, Backend
-from phcle.contexts.labels import index_of, positions_of
 from phcle.contexts.matrices import LARGEST, as_csr
+from phcle.contexts.terms import kept_by_backend
 from phcle.errors import ContextError
 from phcle.files.container import TensorStore
 
@@ -434,40 +434,6 @@ class ScaledRows:
     scale: Floats
     varies: Flags
 
-    @classmethod
-    def over(
-        cls,
-        labels: Sequence[str],
-        own_labels: Sequence[str],
-        gaps: Gaps,
-        offset: Floats,
-        scale: Floats,
-    ) -> Self:
-        """Arrange the rows of a context by the labels of a problem.
-
-        Parameters
-        ----------
-        labels : sequence of str
-            Labels of the problem.
-        own_labels : sequence of str
-            Labels of the rows; all are labels of the problem.
-        gaps : Gaps
-            Their values.
-        offset, scale : arrays of shape (columns,)
-            What is subtracted, and what is divided by.
-
-        Returns
-        -------
-        ScaledRows
-            The rows, without those of which nothing is known.
-        """
-        rows, varies = positions_of(own_labels, index_of(labels)), gaps.moments().varies
-        order = np.argsort(rows)
-        order = order[gaps.known_rows[order]]
-        if len(order) < len(rows) or (np.diff(order) < 0).any():
-            gaps, rows = gaps.take(order), rows[order]
-        return cls(gaps, rows, len(labels), offset, scale, varies)
-
     @property
     def observed(self) -> Flags:
         """Whether each label has a known value: (labels,)."""
@@ -598,27 +564,10 @@ class ScaledRows:
         cells = (np.ones(len(at)), (self.rows[at], columns))
         return sp.csr_array(cells, (self.n_labels, gaps.shape[1])), by_gaps
 
-    @cached_property
-    def _placed(self) -> dict[tuple[str, str], Placed]:
-        return {}
-
+    @kept_by_backend
     def placed(self, backend: Backend) -> Placed:
-        """Return the rows on a back end, moved there once.
-
-        Parameters
-        ----------
-        backend : Backend
-            Where to compute.
-
-        Returns
-        -------
-        Placed
-            The rows there.
-        """
-        key = (f"{backend.name} {getattr(backend, 'device', 'cpu')}", backend.dtype)
-        if key not in self._placed:
-            self._placed[key] = Placed(backend, self)
-        return self._placed[key]
+        """The rows on a back end, moved there once."""
+        return Placed(backend, self)
 
 
 class Placed:

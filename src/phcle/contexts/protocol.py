@@ -32,6 +32,7 @@ from phcle.contexts.terms import (
     Penalties,
     StartTarget,
     Term,
+    kept_by_backend,
 )
 from phcle.errors import ContextError, ContextWarning, some
 
@@ -348,28 +349,10 @@ class Context(ABC):
         """
         return weight
 
-    @cached_property
-    def _stored(self) -> dict[tuple[str, str], Any]:
-        """Entries on each back end that has asked for them."""
-        return {}
-
+    @kept_by_backend
     def stored(self, backend: Backend) -> Any:
-        """Place the entries on a back end, once for updates of both factors.
-
-        Parameters
-        ----------
-        backend : Backend
-            Where to compute.
-
-        Returns
-        -------
-        csr_array or StoredRows
-            The entries there.
-        """
-        key = (f"{backend.name} {getattr(backend, 'device', 'cpu')}", backend.dtype)
-        if key not in self._stored:
-            self._stored[key] = backend.stored(self.rows)
-        return self._stored[key]
+        """The entries on a back end, once for updates of both factors."""
+        return backend.stored(self.rows)
 
     def term(
         self,
@@ -745,50 +728,38 @@ class Context(ABC):
         """
 
     @classmethod
-    @abstractmethod
-    def unpack(cls, packed: Mapping[str, Any], store: TensorStore) -> Context:
-        """Make the context from what `pack` stored.
+    def unpack(cls, packed: Mapping[str, Any], store: TensorStore) -> Self:
+        """Make the context that a file stores, without a check of how its parts fit.
 
         Parameters
         ----------
         packed : mapping
-            The settings, with name, weight and kind.
+            What `pack` returned, with name, weight and kind.
         store : TensorStore
             The numbers and names.
 
         Returns
         -------
         Context
-            The context, not checked yet.
+            The context.
         """
+        return cls(
+            name=packed["name"],
+            labels=store.names("labels") if packed["has_data"] else (),
+            columns=store.names("columns"),
+            weight=packed["weight"],
+            factor=store["factor"],
+            **cls._unpacked(packed, store),
+        )
+
+    @classmethod
+    @abstractmethod
+    def _unpacked(cls, packed: Mapping[str, Any], store: TensorStore) -> dict[str, Any]:
+        """Read the fields that other kinds do not have."""
 
     @abstractmethod
     def check(self) -> None:
         """Refuse parts that do not fit together, because files can be forged."""
-
-    @classmethod
-    def unpacked(cls, packed: Mapping[str, Any], store: TensorStore) -> dict[str, Any]:
-        """Return the fields of every kind that a file stores.
-
-        Parameters
-        ----------
-        packed : mapping from str to object
-            What JSON holds.
-        store : TensorStore
-            Numbers and names.
-
-        Returns
-        -------
-        dict from str to object
-            Values by field.
-        """
-        return {
-            "name": packed["name"],
-            "labels": store.names("labels") if packed["has_data"] else (),
-            "columns": store.names("columns"),
-            "weight": packed["weight"],
-            "factor": store["factor"],
-        }
 
     def other_kind_error(self) -> ContextError:
         """Say that new labels have another kind of context than the fit.
@@ -926,28 +897,18 @@ def compared(one: Codes, other: Codes) -> Ints:
     ['both', 'neither', 'known_of_one', 'different']
     """
     is_number = (np.abs(one) == HIGH) | (np.abs(other) == HIGH)
-    signs = np.sign(one) + np.sign(other)
-    return np.select(
-        [
-            (one == UNKNOWN) & (other == UNKNOWN),
-            (one == UNKNOWN) | (other == UNKNOWN),
-            is_number & (signs > 0),
-            is_number & (signs < 0),
-            is_number,
-            signs > 0,
-            signs < 0,
-        ],
-        [
-            -1,
-            AT["known_of_one"],
-            AT["both_high"],
-            AT["both_low"],
-            AT["different"],
-            AT["both"],
-            AT["neither"],
-        ],
-        default=AT["one"],
-    )
+    signs, n_unknown = np.sign(one) + np.sign(other), (one == 0) + 1 * (other == 0)
+    rules = {
+        "none": n_unknown == 2,
+        "known_of_one": n_unknown == 1,
+        "both_high": is_number & (signs > 0),
+        "both_low": is_number & (signs < 0),
+        "different": is_number,
+        "both": signs > 0,
+        "neither": signs < 0,
+    }
+    found = [AT.get(group, -1) for group in rules]
+    return np.select(list(rules.values()), found, default=AT["one"])
 
 
 def words_of(group: str, verbs: tuple[str, str]) -> str:

@@ -322,53 +322,91 @@ class DescriptionUpdate(FactorUpdate):
         target = weight * self.values.turned_product(W)  # (columns, d)
         known = xp.take(W, self.values.rows, axis=0)
         whole = weight * xp.matmul(known.T, known)
-        # λmax over all labels with values is at least that of each description.
-        steepest = float(xp.linalg.eigvalsh(whole)[-1])
+        # λmax over all labels with values is at least that of each description. It is
+        # raised a little, because eigenvalues are rounded.
+        slack = 1 + 4 * W.shape[1] * float(np.finfo(backend.dtype).eps)
+        tau = float(xp.linalg.eigvalsh(whole)[-1]) * slack + self.ridge
 
         def improve(number: int) -> None:
-            at, padded = self.blocks[number].at, self.padded[number]
-            aim = xp.take(target, at, axis=0)
-            gram = whole if self.by_gaps[number] else xp.zeros_like(whole)
-            bend = self._bend(number, gram, W, weight)
-            U[at] = elastic_net(  # no two blocks share a row
-                backend,
-                bend,
-                gram if padded is None else None,
-                aim,
-                xp.take(U, at, axis=0),
-                sparsity=self.sparsity,
-                ridge=self.ridge,
-                steepest=steepest,
-                max_iter=MOST_STEPS,
-                tol=tol,
-            )
+            at = self.blocks[number].at
+            bend, shared = self._bend(number, whole, W, weight)
+            aim, start = xp.take(target, at, axis=0), xp.take(U, at, axis=0)
+            U[at] = self._settled(bend, shared, aim, start, tau, tol)  # own rows
 
         own = backend.processes.own_blocks(len(self.blocks))
-        backend.map_blocks(improve, own)
+        if tau > 0:
+            backend.map_blocks(improve, own)
         none = np.empty(0, dtype=np.int64)
         rows = np.concatenate([none, *(self.blocks[number].rows for number in own)])
         return backend.processes.exchange_rows(U, rows)
 
     def _bend(
-        self, number: int, gram: Array, W: Array, weight: float
-    ) -> Callable[[Array], Array]:
-        """Products with the Gram matrix of each description of a block.
+        self, number: int, whole: Array, W: Array, weight: float
+    ) -> tuple[Callable[[Array], Array], Array | None]:
+        """Products with the Gram matrix of each description, and that of all, if any.
 
-        They share `gram`, with their own known cells, or without their own gaps.
+        They share `whole` without their own gaps, or have only their known cells.
         """
         xp, padded = self.backend.xp, self.padded[number]
+        gram = whole if self.by_gaps[number] else xp.zeros_like(whole)
         if padded is None:
-            return lambda u: xp.matmul(u, gram)
+            return lambda u: xp.matmul(u, gram), gram
         entries = self.backend.known_entries(padded.columns, W)
         weights = (-weight if self.by_gaps[number] else weight) * padded.known
         if not _is_wide(padded.columns.shape[1], W.shape[1]):
-            return lambda u: xp.matmul(u, gram) + entries.bent(weights, u)
+            return lambda u: xp.matmul(u, gram) + entries.bent(weights, u), None
         flat = xp.take(W, xp.reshape(padded.columns, (-1,)), axis=0)
         cells = xp.reshape(flat, (*padded.columns.shape, W.shape[1]))
-        cells = xp.sqrt(xp.abs(weights))[:, :, None] * cells
-        own = xp.matmul(xp.permute_dims(cells, (0, 2, 1)), cells)
-        grams = gram - own if self.by_gaps[number] else gram + own
-        return lambda u: xp.matmul(u[:, None, :], grams)[:, 0]
+        turned = xp.permute_dims(weights[:, :, None] * cells, (0, 2, 1))
+        grams = gram + xp.matmul(turned, cells)
+        return lambda u: xp.matmul(u[:, None, :], grams)[:, 0], None
+
+    def _settled(
+        self,
+        bend: Callable[[Array], Array],
+        shared: Array | None,
+        target: Array,
+        start: Array,
+        tau: float,
+        tol: float,
+    ) -> Array:
+        """Minimise ½ uᵀ G u − target·u + λ2‖u‖₁ + λ3/2 ‖u‖² for every row u, by FISTA.
+
+        `bend` multiplies every row by its own G, `shared` is G if all have the same,
+        and `tau` an upper bound of the curvature. No row gets worse.
+        """
+        xp, sparsity, ridge = self.backend.xp, self.sparsity, self.ridge
+
+        def value(u: Array, bent: Array) -> Array:
+            smooth = xp.sum(u * (0.5 * bent - target + 0.5 * ridge * u), axis=1)
+            return smooth + sparsity * xp.sum(xp.abs(u), axis=1)
+
+        best, lowest = start, value(start, bend(start))
+        if shared is not None:
+            guess = _with_fixed_signs(xp, shared, target, sparsity, ridge)
+            guessed = value(guess, bend(guess))
+            best = xp.where((guessed < lowest)[:, None], guess, best)
+            lowest = xp.minimum(guessed, lowest)
+        u, ahead, momentum = best, best, 1.0
+        for _ in range(MOST_STEPS):
+            gradient = bend(ahead) - target + ridge * ahead
+            raw = ahead - gradient / tau
+            # Each number moves by the threshold towards zero, and not beyond it.
+            renewed = raw - xp.clip(raw, min=-sparsity / tau, max=sparsity / tau)
+            moved = renewed - u
+            uphill = xp.sum((ahead - renewed) * moved)
+            sizes = [xp.max(xp.abs(moved)), xp.max(xp.abs(renewed))]
+            # One question to the device, not three: it would wait for each.
+            uphill, change, size = self.backend.to_numpy(xp.stack([uphill, *sizes]))
+            # Momentum that points uphill is dropped (O'Donoghue and Candès).
+            momentum = 1.0 if uphill > 0 else momentum
+            following = (1 + (1 + 4 * momentum**2) ** 0.5) / 2
+            ahead = renewed + (momentum - 1) / following * moved
+            u, momentum = renewed, following
+            if change <= tol * max(size, 1e-12):
+                break
+        total = value(u, bend(u))
+        return xp.where((total < lowest)[:, None], u, best)
 
 
 def _is_wide(n_cells: Any, dim: int) -> Any:
@@ -393,89 +431,6 @@ def _split(backend: Backend, marked: Marked, dim: int) -> list[Block]:
             parts = split_rows(backend, cells, len(some), dim=dim, tile_columns=size)
             found += [some[part.rows] for part in parts]
     return [Block(columns, backend.indices(columns)) for columns in found]
-
-
-def elastic_net(
-    backend: Backend,
-    bend: Callable[[Array], Array],
-    shared: Array | None,
-    target: Array,
-    start: Array,
-    *,
-    sparsity: float,
-    ridge: float,
-    steepest: float,
-    max_iter: int,
-    tol: float,
-) -> Array:
-    """Minimise ½ uᵀ G u − target·u + sparsity‖u‖₁ + ridge/2 ‖u‖² for every row u.
-
-    Parameters
-    ----------
-    backend : Backend
-        Where to compute.
-    bend : callable
-        Multiplies every row by its own G.
-    shared : array of shape (dim, dim), or None
-        G, if all rows have the same.
-    target : array of shape (rows, dim)
-        Targets.
-    start : array of shape (rows, dim)
-        Where the rows begin.
-    sparsity : float
-        λ2.
-    ridge : float
-        λ3.
-    steepest : float
-        Upper bound of the eigenvalues of all G.
-    max_iter : int
-        Most steps.
-    tol : float
-        Relative change at which the iteration ends.
-
-    Returns
-    -------
-    array of shape (rows, dim)
-        The rows; none is worse than at the start.
-    """
-    xp = backend.xp
-
-    def value(u: Array, bent: Array) -> Array:
-        smooth = xp.sum(u * (0.5 * bent - target + 0.5 * ridge * u), axis=1)
-        return smooth + sparsity * xp.sum(xp.abs(u), axis=1)
-
-    # τ is a little above the bound, because eigenvalues are rounded.
-    slack = 1 + 4 * start.shape[1] * float(np.finfo(backend.dtype).eps)
-    tau = steepest * slack + ridge
-    if tau <= 0:
-        return start
-    best, lowest = start, value(start, bend(start))
-    if shared is not None:
-        guess = _with_fixed_signs(xp, shared, target, sparsity, ridge)
-        guessed = value(guess, bend(guess))
-        is_better = guessed < lowest
-        best = xp.where(is_better[:, None], guess, best)
-        lowest = xp.where(is_better, guessed, lowest)
-    u, ahead, momentum = best, best, 1.0
-    for _ in range(max_iter):
-        gradient = bend(ahead) - target + ridge * ahead
-        raw = ahead - gradient / tau
-        # Each number moves by the threshold towards zero, and not beyond it.
-        renewed = raw - xp.clip(raw, min=-sparsity / tau, max=sparsity / tau)
-        moved = renewed - u
-        uphill = xp.sum((ahead - renewed) * moved)
-        sizes = [xp.max(xp.abs(moved)), xp.max(xp.abs(renewed))]
-        # One question to the device, not three: it would wait for each.
-        uphill, change, size = backend.to_numpy(xp.stack([uphill, *sizes]))
-        # Momentum that points uphill is dropped (O'Donoghue and Candès).
-        momentum = 1.0 if uphill > 0 else momentum
-        following = (1 + (1 + 4 * momentum**2) ** 0.5) / 2
-        ahead = renewed + (momentum - 1) / following * moved
-        u, momentum = renewed, following
-        if change <= tol * max(size, 1e-12):
-            break
-    total = value(u, bend(u))
-    return xp.where((total < lowest)[:, None], u, best)
 
 
 def _with_fixed_signs(

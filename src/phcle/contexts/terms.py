@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,9 @@ from phcle.backends.row_blocks import Block, PaddedRows, pad_rows, split_rows
 
 Sample = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
 """Positions of sampled columns, and the mass that each represents."""
+
+
+Made = TypeVar("Made")
 
 
 class Local(Protocol):
@@ -335,6 +338,30 @@ class ColumnUpdate:
             tile_columns=backend.columns_in_memory(turned.shape[1], dim),
         )
         self.term = make_term(turned, self.blocks)
+
+
+def kept_by_backend(make: Callable[[Any, Backend], Made]) -> Callable[..., Made]:
+    """Keep what a method makes for a back end, because moving it there takes time.
+
+    Parameters
+    ----------
+    make : callable
+        The method.
+
+    Returns
+    -------
+    callable
+        The method, which makes it once for back ends that are alike.
+    """
+
+    def kept(self: Any, backend: Backend) -> Made:
+        made = vars(self).setdefault(f"{make.__name__} by back end", {})
+        key = (backend.name, str(getattr(backend, "device", "cpu")), backend.dtype)
+        if key not in made:
+            made[key] = make(self, backend)
+        return cast(Made, made[key])
+
+    return kept
 
 
 UNITS = 100.0

@@ -309,11 +309,18 @@ class DescriptiveContext(Context):
                 cut.fit_matrix, self.titles, standardize=self.standardize
             )
         return cut.changed(
-            source=self.source.take([]),
-            offset=offset,
-            scale=scale,
-            rows=ScaledRows.over(labels, cut.labels, cut.fit_matrix, offset, scale),
-        )
+            source=self.source.take([]), offset=offset, scale=scale
+        )._placed(labels)
+
+    def _placed(self, labels: Sequence[str]) -> DescriptiveContext:
+        """The context with its rows at the places of the labels of a problem."""
+        gaps, at = self.fit_matrix, positions_of(self.labels, index_of(labels))
+        varies, order = gaps.moments().varies, np.argsort(at)
+        order = order[gaps.known_rows[order]]
+        if len(order) < len(at) or (np.diff(order) < 0).any():
+            gaps, at = gaps.take(order), at[order]
+        rows = ScaledRows(gaps, at, len(labels), self.offset, self.scale, varies)
+        return self.changed(rows=rows)
 
     @property
     def observed(self) -> Flags:
@@ -641,9 +648,7 @@ class DescriptiveContext(Context):
             known, matrix = self._encoded(context)
         elif context is not None:
             raise self.other_kind_error()
-        found = self.changed(labels=known, matrix=matrix)
-        rows = ScaledRows.over(labels, known, found.fit_matrix, self.offset, self.scale)
-        return found.changed(rows=rows)
+        return self.changed(labels=known, matrix=matrix)._placed(labels)
 
     def _encoded(self, context: DescriptiveContext) -> tuple[tuple[str, ...], Gaps]:
         """Labels and their values in the columns of the fit; none if none is known."""
@@ -683,25 +688,22 @@ class DescriptiveContext(Context):
         }
 
     @classmethod
-    def unpack(
-        cls, packed: Mapping[str, Any], store: TensorStore
-    ) -> DescriptiveContext:
-        own, logs = cls.unpacked(packed, store), packed["log_columns"]
-        columns = own["columns"]
+    def _unpacked(cls, packed: Mapping[str, Any], store: TensorStore) -> dict[str, Any]:
+        logs, columns = packed["log_columns"], store.names("columns")
         matrix = Gaps(np.empty((0, len(columns))))
         if packed["has_data"]:
-            matrix = Gaps.unpack(packed["layout"], store, len(columns), own["name"])
-        return cls(
-            **own,
-            matrix=matrix,
-            standardize=packed["standardize"],
-            readable=packed["readable"],
-            source=unpack_source(packed["source"], store),
-            log_columns=tuple(columns[i] for i in logs),
-            log_shifts=tuple(packed.get("log_shifts", [0.0] * len(logs))),
-            offset=store["offset"],
-            scale=store["scale"],
-        )
+            layout, name = packed["layout"], packed["name"]
+            matrix = Gaps.unpack(layout, store, len(columns), name)
+        return {
+            "matrix": matrix,
+            "standardize": packed["standardize"],
+            "readable": packed["readable"],
+            "source": unpack_source(packed["source"], store),
+            "log_columns": tuple(columns[i] for i in logs),
+            "log_shifts": tuple(packed.get("log_shifts", [0.0] * len(logs))),
+            "offset": store["offset"],
+            "scale": store["scale"],
+        }
 
     def check(self) -> None:
         where, n = f"context {self.name!r}", len(self.columns)
