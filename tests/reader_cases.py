@@ -307,7 +307,7 @@ def looked_at(found: Any) -> None:
 
 
 def read_parquet(path: Path) -> Any:
-    return RelationalContext.from_annotation_table(path, name=path.name)
+    return RelationalContext.from_annotations(path, name=path.name)
 
 
 def parquet() -> bytes:

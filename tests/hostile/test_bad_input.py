@@ -320,7 +320,7 @@ def test_the_engine_and_our_own_reader_take_the_same_table(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text('item,label\n1,"a, b"\n1,"c\nd"\n2,"a, b"\n2,é\n 2 , x \n')
     one = READERS["annotations"].read(path)
-    other = RelationalContext.from_annotation_table(path)
+    other = RelationalContext.from_annotations(path)
     order = [one.labels.index(label) for label in other.labels]
     assert sorted(one.labels) == list(other.labels)
     dense = one.counts.toarray()[np.ix_(order, order)]

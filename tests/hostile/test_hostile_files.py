@@ -331,7 +331,7 @@ def test_a_packed_table_that_is_damaged_or_far_too_large_is_refused(
     path = tmp_path / "a.csv.gz"
     path.write_bytes(content)
     with pytest.raises(FileError, match=message):
-        RelationalContext.from_annotation_table(path)
+        RelationalContext.from_annotations(path)
 
 
 @pytest.mark.filterwarnings("ignore:fetch_:DeprecationWarning")
@@ -339,7 +339,7 @@ def test_a_packed_table_of_usual_size_is_counted(tmp_path):
     pytest.importorskip("duckdb", reason="the extra 'engine' is not installed")
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress(b"item,label\n1,cat\n1,dog\n"))
-    assert RelationalContext.from_annotation_table(path).labels == ("cat", "dog")
+    assert RelationalContext.from_annotations(path).labels == ("cat", "dog")
 
 
 def test_a_parquet_file_of_too_many_rows_is_refused_by_its_own_figures(tmp_path):
@@ -353,7 +353,7 @@ def test_a_parquet_file_of_too_many_rows_is_refused_by_its_own_figures(tmp_path)
     pq.write_table(table, path, row_group_size=n_rows)
     assert path.stat().st_size < MEGABYTE // 4
     with pytest.raises(FileError, match="more than 200 times"):
-        RelationalContext.from_annotation_table(path)
+        RelationalContext.from_annotations(path)
 
 
 EVIL = ("../../outside", "/tmp/outside", "a\0b", "C:\\x", "..", "<script>", "a\nb")

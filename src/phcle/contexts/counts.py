@@ -359,14 +359,15 @@ class RelationalContext(Context):
             own = [position[label] for label in pair.labels if label in position]
             is_one = found.groups[own] == AT["one"]
             found.groups[own] = np.where(is_one, AT["together"], found.groups[own])
-        top = rank.max(initial=0.0)
-        for step, node in enumerate(reversed(self.shared_nodes(*pair.labels)), 1):
-            if node in position:
-                rank[position[node]] = top + step
-        unnamed = found.unnamed.copy()
-        for node in () if self.specific_nodes is None else self.specific_nodes.general:
-            if node in position:
-                unnamed[position[node]] |= found.groups[position[node]] == AT["both"]
+        nodes = self.specific_nodes
+        if nodes is None:
+            return replace(found, rank=rank)
+        shared = positions_of(nodes.above_all(pair.labels)[::-1], position)
+        rank[shared[shared >= 0]] = (
+            rank.max(initial=0.0) + 1 + np.flatnonzero(shared >= 0)
+        )
+        is_general = np.array([x in nodes.general for x in self.columns], dtype=bool)
+        unnamed = found.unnamed | (is_general & (found.groups == AT["both"]))
         return replace(found, rank=rank, unnamed=unnamed)
 
     @property
@@ -432,17 +433,11 @@ class RelationalContext(Context):
 
     @classmethod
     def _unpacked(cls, packed: Mapping[str, Any], store: TensorStore) -> dict[str, Any]:
-        n_columns, recipe, triples = len(store.names("columns")), None, None
-        counts = sp.csr_array((0, n_columns))
-        if packed["has_data"]:
-            counts = store.sparse("counts", n_columns)
-            triples = LabelLinks.unpack(store)
-            if packed["hierarchy"] is not None:
-                recipe = _stored_recipe(packed["name"], packed["hierarchy"], store)
+        n, has_data = len(store.names("columns")), packed["has_data"]
         return {
-            "counts": counts,
-            "recipe": recipe,
-            "triples": triples,
+            "counts": store.sparse("counts", n) if has_data else sp.csr_array((0, n)),
+            "recipe": _stored_recipe(packed, store),
+            "triples": LabelLinks.unpack(store),
             "column_mass": store["column_mass"],
             "total": packed["total"],
             "scale": packed["scale"],
@@ -605,43 +600,8 @@ class RelationalContext(Context):
 
     @classmethod
     def from_annotations(
-        cls, rows: Iterable[Sequence[Any]], *, name: str = "annotations"
-    ) -> RelationalContext:
-        """Count how often two labels belong to the same item.
-
-        Parameters
-        ----------
-        rows : iterable of (item, label), or data frame
-            One row for each label of each item, such as the objects in a picture. A
-            data frame has the columns `item` and `label`; other titles are guessed,
-            with a warning.
-            Repeated rows count once, with a warning.
-        name : str, default "annotations"
-            Name of the context.
-
-        Returns
-        -------
-        RelationalContext
-            Labels against labels. A label that never occurs with another has no counts.
-
-        See Also
-        --------
-        RelationalContext.from_annotation_table : For tables larger than memory.
-
-        Examples
-        --------
-        >>> rows = [("photo 1", "cat"), ("photo 1", "sofa"), ("photo 2", "cat")]
-        >>> RelationalContext.from_annotations(rows).counts.toarray()
-        array([[0., 1.],
-               [1., 0.]])
-        """
-        labels, counts = cooccurrence.count_annotations(rows, name)
-        return cls(name, labels, labels, counts)
-
-    @classmethod
-    def from_annotation_table(
         cls,
-        source: Any,
+        rows: Any,
         *,
         name: str = "annotations",
         item: str = "item",
@@ -649,20 +609,23 @@ class RelationalContext(Context):
         memory: str = "1GB",
         delimiter: str | None = None,
     ) -> RelationalContext:
-        """Count annotations in a table that may be larger than memory.
+        """Count how often two labels belong to the same item.
 
         Parameters
         ----------
-        source : path or Ibis table
-            A CSV, TSV or Parquet file, which DuckDB counts (this needs the extra
-            `phcle[engine]`), or a table of any Ibis back end, such as Spark, which
-            counts it there.
+        rows : iterable of (item, label), data frame, path, or Ibis table
+            One row for each label of each item, such as the objects in a picture. A
+            data frame has the columns `item` and `label`; other titles are guessed,
+            with a warning. Repeated rows count once, with a warning.
+            A CSV, TSV or Parquet file may be larger than memory: DuckDB counts it (this
+            needs the extra `phcle[engine]`). A table of any Ibis back end, such as
+            Spark, is counted there.
         name : str, default "annotations"
             Name of the context.
         item : str, default "item"
-            Column of the items.
+            Column of the items, in a file or Ibis table.
         label : str, default "label"
-            Column of the labels.
+            Column of the labels, in a file or Ibis table.
         memory : str, default "1GB"
             How much memory DuckDB may use before it uses the disk. More memory is
             faster.
@@ -673,23 +636,24 @@ class RelationalContext(Context):
         Returns
         -------
         RelationalContext
-            Labels against labels, as from `from_annotations`.
+            Labels against labels. A label that never occurs with another has no counts.
 
         Examples
         --------
-        >>> RelationalContext.from_annotation_table("photos.csv")  # doctest: +SKIP
-        RelationalContext('annotations': 80 labels × 80 columns, 4012 counts)
+        >>> rows = [("photo 1", "cat"), ("photo 1", "sofa"), ("photo 2", "cat")]
+        >>> RelationalContext.from_annotations(rows).counts.toarray()
+        array([[0., 1.],
+               [1., 0.]])
         """
-        from phcle.tables.annotation_tables import count_annotation_table
+        if isinstance(rows, (str, Path)) or hasattr(rows, "to_pyarrow_batches"):
+            from phcle.tables.annotation_tables import count_annotation_table
 
-        labels, counts = count_annotation_table(
-            source,
-            name=f"context {name!r}",
-            item=item,
-            label=label,
-            memory=memory,
-            delimiter=delimiter,
-        )
+            where = f"context {name!r}"
+            labels, counts = count_annotation_table(
+                rows, where, item, label, memory, delimiter
+            )
+        else:
+            labels, counts = cooccurrence.count_annotations(rows, name)
         return cls(name, labels, labels, counts)
 
     @classmethod
@@ -883,13 +847,17 @@ def _check_counts(context: RelationalContext) -> None:
 
 
 def _stored_recipe(
-    name: str, settings: Mapping[str, Any], store: TensorStore
+    packed: Mapping[str, Any], store: TensorStore
 ) -> HierarchyCounts | None:
     """The recipe that a file stores; None, with a warning, if its kind is gone."""
-    if settings["kind"] not in KINDS or settings.get("radius") is not None:
+    settings = packed["hierarchy"]
+    if settings is None or not packed["has_data"]:
+        return None
+    if settings["kind"] not in KINDS or settings.get("radius"):
         warnings.warn(
-            f"context {name!r} was counted with kind={settings['kind']!r}, which is "
-            "gone: labels cannot be added to its hierarchy; fit again to do so.",
+            f"context {packed['name']!r} was counted with kind={settings['kind']!r}, "
+            "which is gone: labels cannot be added to its hierarchy; fit again to do "
+            "so.",
             PhcleWarning,
             stacklevel=2,
         )

@@ -26,7 +26,7 @@ DELIMITERS = {".csv": ",", ".tsv": "\t", ".parquet": ""}
 
 
 def count_annotation_table(
-    source: Any, *, name: str, item: str, label: str, memory: str, delimiter: str | None
+    source: Any, name: str, item: str, label: str, memory: str, delimiter: str | None
 ) -> tuple[tuple[str, ...], sp.csr_array]:
     """Count for every two labels the items that have both.
 
@@ -97,11 +97,6 @@ def _opened(source: Any, memory: str, delimiter: str | None) -> Iterator[Any]:
     if hasattr(source, "get_backend"):
         yield source
         return
-    if not isinstance(source, (str, Path)):
-        raise ContextError(
-            "annotations: a file or a table of Ibis is needed. "
-            f"Got {type(source).__name__} instead."
-        )
     path = Path(source)
     usual = DELIMITERS.get(Path(path.name.removesuffix(".gz")).suffix)
     if usual is None and delimiter is None:

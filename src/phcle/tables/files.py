@@ -638,7 +638,7 @@ def read_table(kind: str, table: Table, name: str) -> Context:
             return RelationalContext.from_edges(rows, name=name)
         case "annotations" if _counted_by_duckdb(table):
             at = table.columns_of("annotations")
-            return RelationalContext.from_annotation_table(
+            return RelationalContext.from_annotations(
                 Path(table.path),
                 name=name,
                 item=table.header[at["item"]],

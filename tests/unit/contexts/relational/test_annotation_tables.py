@@ -41,14 +41,14 @@ def in_memory():
 
 
 def test_a_file_is_counted_as_in_memory(table):
-    assert counted(RelationalContext.from_annotation_table(table)) == in_memory()
+    assert counted(RelationalContext.from_annotations(table)) == in_memory()
 
 
 def test_parquet_and_other_column_names_are_read(tmp_path):
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     path = tmp_path / "seen.parquet"
     pandas.DataFrame(ROWS, columns=["photo", "what"]).to_parquet(path)
-    found = RelationalContext.from_annotation_table(path, item="photo", label="what")
+    found = RelationalContext.from_annotations(path, item="photo", label="what")
     assert counted(found) == in_memory()
 
 
@@ -58,7 +58,7 @@ def test_a_number_that_is_missing_is_refused(tmp_path):
     item = pandas.array([1, None, 2], dtype="Int64")
     pandas.DataFrame({"item": item, "label": ["a", "b", "c"]}).to_parquet(path)
     with pytest.raises(ContextError, match="1 rows have an empty item or label"):
-        RelationalContext.from_annotation_table(path)
+        RelationalContext.from_annotations(path)
 
 
 @pytest.mark.parametrize(
@@ -73,16 +73,14 @@ def test_bad_tables_are_refused(tmp_path, text, message):
     path = tmp_path / "bad.csv"
     path.write_text(text)
     with pytest.raises(ContextError, match=message):
-        RelationalContext.from_annotation_table(path)
+        RelationalContext.from_annotations(path)
 
 
 def test_bad_sources_are_named(tmp_path):
     with pytest.raises(FileError, match=r"must end in \.csv"):
-        RelationalContext.from_annotation_table(tmp_path / "seen.xlsx")
+        RelationalContext.from_annotations(tmp_path / "seen.xlsx")
     with pytest.raises(FileError, match=r"none\.csv: no such file"):
-        RelationalContext.from_annotation_table(tmp_path / "none.csv")
-    with pytest.raises(ContextError, match="a table of Ibis is needed"):
-        RelationalContext.from_annotation_table([("i1", "cat")])
+        RelationalContext.from_annotations(tmp_path / "none.csv")
 
 
 @pytest.mark.filterwarnings("default")  # Spark's own
@@ -103,7 +101,7 @@ def test_the_same_query_runs_on_spark(table):
         rows = session.createDataFrame(ROWS, ["item", "label"])
         rows.createOrReplaceTempView("seen")
         seen = ibis.pyspark.connect(session).table("seen")
-        found = RelationalContext.from_annotation_table(seen)
+        found = RelationalContext.from_annotations(seen)
         assert counted(found) == in_memory()
     finally:
         session.stop()
