@@ -88,10 +88,9 @@ class GuessedFiles:
         words = ["phcle", "fit"]
         for file in self.files:
             columns = ",".join(f"{role}={x}" for role, x in file.columns.items())
-            is_bare = file.is_list or not columns
             words += [
                 f"--{file.kind}",
-                f"{file.path}{'' if is_bare else f':{columns}'}",
+                f"{file.path}:{columns}" if columns else str(file.path),
             ]
         return shlex.join([*words, "--out", out])
 

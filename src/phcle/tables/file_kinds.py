@@ -124,9 +124,13 @@ def with_lists(files: Iterable[ContextFile], **lists: Any) -> list[ContextFile]:
 
     What is no path, such as labels themselves, is passed over.
     """
-    given = {kind: x for kind, x in lists.items() if isinstance(x, (str, Path))}
-    kept = [file for file in files if file.kind not in given]
-    return [*kept, *(ContextFile(kind, Path(path)) for kind, path in given.items())]
+    own = []
+    for kind, given in lists.items():
+        if isinstance(given, (str, Path)):
+            path, columns = split_columns(kind, given)
+            own.append(ContextFile(kind, path, None, columns))
+    kinds = {file.kind for file in own}
+    return [*(file for file in files if file.kind not in kinds), *own]
 
 
 def split_columns(kind: str, text: str | Path) -> tuple[Path, dict[str, str]]:

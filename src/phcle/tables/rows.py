@@ -105,7 +105,7 @@ def read_hierarchy_edges(table: Table) -> list[tuple[str, str]]:
     return list(edges)
 
 
-def read_edges(table: Table) -> tuple[bool, list[tuple[str, str, str | float]]]:
+def read_edges(table: Table) -> tuple[bool, list[tuple[Any, ...]]]:
     """Read the edges of a graph, or the triples of a knowledge graph.
 
     Parameters
@@ -133,31 +133,27 @@ def read_edges(table: Table) -> tuple[bool, list[tuple[str, str, str | float]]]:
                 table.fault(line, f"{role} is empty; fill it or remove the row.")
         rows.append(row)
         lines.append(line)
-        weights.append(cells[at["weight"]] if "weight" in at else 1)
-    if len(roles) == 3:
-        if "weight" in at:
-            table.remarks.append("weight is not used beside relation")
-        table.raise_faults()
-        return True, [(head, relation, tail) for head, relation, tail in rows]
-    found = _weights(table, at, weights, lines)
+        weights.append(cells[at["weight"]] if "weight" in at else 1.0)
+    are_triples = "relation" in at
+    if are_triples and "weight" in at:
+        table.remarks.append("weight is not used beside relation")
+    elif "weight" in at:
+        weights = _weights(table, table.header[at["weight"]], weights, lines)
     table.raise_faults()
-    return False, [(a, b, x) for (a, b), x in zip(rows, found, strict=True)]
+    if are_triples:
+        return True, [tuple(row) for row in rows]
+    return False, [(*row, weight) for row, weight in zip(rows, weights, strict=True)]
 
 
 def _weights(
-    table: Table, at: Mapping[str, int], cells: Sequence[object], lines: Sequence[int]
-) -> list[float]:
+    table: Table, title: str, cells: Sequence[object], lines: Sequence[int]
+) -> list[object]:
     """The weights of edges, each of which must be a number."""
-    title = table.header[at["weight"]] if "weight" in at else "weight"
-    asked = table.reading.read_as.get(title)
     markers = table.reading.markers
-    column = read_column(cells, markers, how=asked)
+    column = read_column(cells, markers, how=table.reading.read_as.get(title))
     if column.doubt and column.ways == ("point", "comma"):
-        table.fault(
-            None,
-            f"the weight {column.doubt}; say --read {title}=point or --read "
-            f"{title}=comma.",
-        )
+        ways = " or ".join(f"--read {title}={way}" for way in column.ways)
+        table.fault(None, f"the weight {column.doubt}; say {ways}.")
         table.raise_faults()
     if column.words:
         column = read_column(cells, markers, how="number")
@@ -318,14 +314,6 @@ def read_synonyms(table: Table) -> dict[str, str]:
     dict
         Label by synonym.
     """
-    titles = [title.lower() for title in table.header]
-    if missing := [role for role in ROLES["synonyms"] if role not in titles]:
-        table.fault(
-            None,
-            f"has no column {missing[0]!r}; a file of synonyms begins with the line "
-            f"{','.join(ROLES['synonyms'])}.",
-        )
-        table.raise_faults()
     found: dict[str, str] = {}
     for line, (label, other) in _texts(table, "synonyms", "label", "synonym"):
         if found.setdefault(other, label) != label:

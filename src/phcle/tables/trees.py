@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -133,33 +134,37 @@ class _Texts:
     titles: tuple[Any, ...]
     others: tuple[Any, ...]
 
-    def literals(self, node: Any, terms: Iterable[Any]) -> Iterator[Any]:
-        """Texts of a node; references to other nodes are ignored."""
-        for term in terms:
-            found = self.graph.objects(node, term)
-            yield from (x for x in found if hasattr(x, "language"))
+    def of(self, node: Any, term: Any) -> list[tuple[int, str, str]]:
+        """Texts of a node with their languages, the nearest language first.
 
-    def distance(self, text: Any) -> int:
-        """How far a text is from the language: "en", then "en-GB", then none."""
-        own, wanted = (text.language or "").lower(), self.language.lower()
-        if own.partition("-")[0] == wanted.partition("-")[0]:
-            return int(own != wanted)
-        return 3 if own else 2
+        The distance is 0 for "en", 1 for "en-GB", 2 for none and 3 for another one.
+        References to other nodes are ignored.
+        """
+        found = []
+        wanted = self.language.lower()
+        for text in self.graph.objects(node, term):
+            if hasattr(text, "language"):
+                own = (text.language or "").lower()
+                is_same = own.partition("-")[0] == wanted.partition("-")[0]
+                distance = int(own != wanted) if is_same else 3 if own else 2
+                found.append((distance, text.language or "", str(text).strip()))
+        return sorted(found)
 
     def name(self, node: Any) -> str:
         """The name in the language, or without a language, or in any language."""
-        found = [
-            (self.distance(x), x.language or "", str(x).strip())
-            for x in self.literals(node, self.titles)
-        ]
-        return min(found)[2] if found else ""
+        found = chain.from_iterable(self.of(node, term) for term in self.titles)
+        return min(found, default=(0, "", ""))[2]
 
     def text(self, node: Any) -> str:
         """Texts in the language or without a language."""
         parts: dict[str, None] = {}
         for term in self.others:
-            near = [x for x in self.literals(node, [term]) if self.distance(x) < 3]
-            parts |= dict.fromkeys(sorted(str(x).strip().rstrip(".") for x in near))
+            near = [
+                text.rstrip(".")
+                for distance, _, text in self.of(node, term)
+                if distance < 3
+            ]
+            parts |= dict.fromkeys(sorted(near))
         return ". ".join(filter(None, parts))
 
 
@@ -171,22 +176,22 @@ def _thesaurus(pairs: Iterable[tuple[Any, Any]], name: str, texts: _Texts) -> Th
             f"{name!r} states no node above another; check that the file is a "
             "taxonomy, and that its kind is right (SKOS or OWL)."
         )
-    named = list(texts.literals(None, texts.titles))
-    if named and all(texts.distance(x) == 3 for x in named):
-        there = sorted({x.language for x in named if x.language})
+    named = [found for term in texts.titles for found in texts.of(None, term)]
+    if named and all(distance == 3 for distance, _, _ in named):
         raise ContextError(
             f"{name!r} has no name in the language {texts.language!r}; it has "
-            f"{some(there)}."
+            f"{some(sorted({language for _, language, _ in named}))}."
         )
-    short = _short_names(dict.fromkeys(end for edge in edges for end in edge))
+    short = _short_names(dict.fromkeys(chain.from_iterable(edges)))
     kept = tuple((short[low], short[high]) for low, high in edges)
     Hierarchy.from_edges(kept, name=name)  # refuses cycles, with their nodes
-    return Thesaurus(
-        name,
-        kept,
-        {label: text for node, label in short.items() if (text := texts.name(node))},
-        {label: text for node, label in short.items() if (text := texts.text(node))},
-    )
+    names = {label: texts.name(node) for node, label in short.items()}
+    about = {label: texts.text(node) for node, label in short.items()}
+    return Thesaurus(name, kept, _filled(names), _filled(about))
+
+
+def _filled(texts: Mapping[str, str]) -> dict[str, str]:
+    return {label: text for label, text in texts.items() if text}
 
 
 def _without_blanks(pairs: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
@@ -419,46 +424,39 @@ def read_newick(path: Path) -> Hierarchy:
         raise FileError(
             f"{path}: is not a tree in Newick notation ({error})."
         ) from error
-    ends: dict[int, tuple[str, str]] = {}
-    names: dict[int, str] = {}
+    ends: dict[Any, tuple[str, str]] = {}
+    names: dict[Any, str] = {}
     for node in reversed(nodes):  # children first
         name, below = (node.unquoted_name or "").strip(), node.descendants
         if name == node.name:  # without quotation marks
             name = name.replace("_", " ")
-        ends[id(node)] = name, name
-        if below:
-            ends[id(node)] = ends[id(below[0])][0], ends[id(below[-1])][1]
-            if SUPPORT.fullmatch(name):
-                name = " + ".join(ends[id(node)])
-                while len(below) == 1 and name in names.values():
-                    name += "'"
-        names[id(node)] = name
+        ends[node] = (ends[below[0]][0], ends[below[-1]][1]) if below else (name, name)
+        if below and SUPPORT.fullmatch(name):
+            name = " + ".join(ends[node])
+            while len(below) == 1 and name in names.values():
+                name += "'"
+        names[node] = name
     if "" in names.values():
         raise FileError(f"{path}: a leaf has no name; name every leaf.")
     if again := [name for name, n in Counter(names.values()).items() if n > 1]:
         raise FileError(f"{path}: several nodes are called {some(again)}; rename them.")
-    lengths = {
-        (names[id(node)], names[id(node.ancestor)]): length
-        for node, length in zip(nodes, given, strict=True)
-        if node.ancestor is not None
-    }
-    return Hierarchy.from_edges(list(lengths), name=path.stem).measured(
-        _usable(path, lengths)
-    )
-
-
-def _usable(
-    path: Path, lengths: Mapping[tuple[str, str], float | None]
-) -> dict[tuple[str, str], float]:
-    """Lengths above zero that are not too different; none if they say nothing."""
-    given = {edge: length for edge, length in lengths.items() if length is not None}
-    for (child, _), length in given.items():
-        if not 0 <= length < np.inf:
+    lengths: dict[tuple[str, str], float | None] = {}
+    for node, length in zip(nodes, given, strict=True):
+        if (
+            length is not None
+            and node.ancestor is not None
+            and not 0 <= length < np.inf
+        ):
             raise FileError(
-                f"{path}: the branch of {child!r} has the length {length:g}; lengths "
-                "must be zero or more."
+                f"{path}: the branch of {names[node]!r} has the length {length:g}; "
+                "lengths must be zero or more."
             )
-    middle = float(np.median([x for x in given.values() if x] or [0.0]))
-    nearest, farthest = middle / FARTHEST, middle * FARTHEST
-    found = {x: min(max(given.get(x, middle), nearest), farthest) for x in lengths}
-    return found if len({*found.values()}) > 1 else {}
+        if node.ancestor is not None:
+            lengths[names[node], names[node.ancestor]] = length
+    found = Hierarchy.from_edges(list(lengths), name=path.stem)
+    middle = float(np.median([x for x in lengths.values() if x] or [0.0]))
+    usable = {
+        edge: min(max(middle if x is None else x, middle / FARTHEST), middle * FARTHEST)
+        for edge, x in lengths.items()
+    }
+    return found.measured(usable if len({*usable.values()}) > 1 else {})

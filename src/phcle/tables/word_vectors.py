@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -16,14 +16,23 @@ from phcle.errors import ContextWarning, FileError, some
 from phcle.files.reading import open_file
 
 BOM = b"\xef\xbb\xbf"
-SIZES = re.compile(r"([0-9]{1,18}) +([0-9]{1,18}) *\r?\n?")
+SIZES = re.compile(rb"([0-9]{1,18}) +([0-9]{1,18}) *\r?\n?")
 """First line of word2vec files: the number of words and the length of vectors."""
 
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf|nan", re.IGNORECASE)
+NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf|nan", re.IGNORECASE)
 
 LONGEST_WORD = 1 << 16
 """Most bytes of a word in a binary file. Without this limit, a damaged file would be
 read to its end as one word."""
+
+
+class _Entry(NamedTuple):
+    """A word and its numbers as they stand in a file."""
+
+    where: str
+    word: bytes
+    numbers: Any
+    length: int
 
 
 def read_word_vectors(path: Path, wanted: set[str] | None) -> dict[str, Floats]:
@@ -47,11 +56,12 @@ def read_word_vectors(path: Path, wanted: set[str] | None) -> dict[str, Floats]:
     repeated: dict[str, None] = {}
     with open_file(path) as file:
         read = _binary if path.suffix == ".bin" else _text
-        for word, vector in read(file, path, wanted):
+        for entry in read(file, path):
+            word = normal(_decoded(entry, is_wanted=wanted is None))
             if word in found:
                 repeated[word] = None
-            else:
-                found[word] = vector
+            elif wanted is None or word in wanted:
+                found[word] = _vector(entry, word)
     if repeated:
         warnings.warn(
             f"{path}: {len(repeated)} words occur more than once: {some(repeated)}; "
@@ -62,19 +72,55 @@ def read_word_vectors(path: Path, wanted: set[str] | None) -> dict[str, Floats]:
     return found
 
 
-def _text(
-    file: BinaryIO, path: Path, wanted: set[str] | None
-) -> Iterator[tuple[str, Floats]]:
-    """Read lines of a word and its numbers; the first line may hold the sizes."""
+def _decoded(entry: _Entry, *, is_wanted: bool) -> str:
+    """The word as text. If only some words are wanted, invalid text is no error."""
+    _refuse_nul(entry.word, entry.where)
+    try:
+        return entry.word.decode("utf-8", errors="strict" if is_wanted else "replace")
+    except UnicodeDecodeError as error:
+        raise FileError(
+            f"{entry.where}: is not UTF-8 text; save the file as UTF-8."
+        ) from error
+
+
+def _refuse_nul(text: bytes, where: str) -> None:
+    if b"\0" in text:
+        raise FileError(
+            f"{where}: holds a NUL byte, as UTF-16 and binary files do; save it as "
+            "UTF-8 text (a binary file must be called .bin)."
+        )
+
+
+def _vector(entry: _Entry, word: str) -> Floats:
+    """The numbers of a word; they must be finite, and as many as elsewhere."""
+    try:
+        vector = np.array(entry.numbers, dtype=np.float64)
+    except ValueError:
+        vector = np.array([np.nan])
+    if not 0 < len(vector) == entry.length or not np.isfinite(vector).all():
+        got = " ".join(
+            x.decode(errors="replace") if isinstance(x, bytes) else str(x)
+            for x in entry.numbers
+        )
+        raise FileError(
+            f"{entry.where}: a word and {entry.length or 'some'} finite numbers, "
+            f"separated by single spaces, were expected, but after {word[:40]!r} came "
+            f"{got[:40]!r}; correct the line (a binary file must be called .bin)."
+        )
+    return vector
+
+
+def _text(file: BinaryIO, path: Path) -> Iterator[_Entry]:
+    """Lines of a word and its numbers; the first line may hold the sizes."""
     length = n_words = None
     n_found = 0
     for number, raw in enumerate(file, 1):
-        where = f"{path}, line {number}"
-        line = _decoded(raw.removeprefix(BOM) if number == 1 else raw, where, wanted)
-        word, *numbers = line.strip("\r\n ").split(" ")
+        line = raw.removeprefix(BOM) if number == 1 else raw
+        _refuse_nul(line, f"{path}, line {number}")
         if number == 1 and (sizes := SIZES.fullmatch(line)):
             n_words, length = map(int, sizes.groups())
             continue
+        word, *numbers = line.strip(b"\r\n ").split(b" ")
         if not word and not numbers:
             continue  # an empty line
         if length is None:
@@ -82,12 +128,10 @@ def _text(
         excess = len(numbers) - length
         if excess > 0 and not NUMBER.fullmatch(numbers[excess - 1]):
             # The word contains spaces, as some words of GloVe do.
-            word = " ".join([word, *numbers[:excess]])
+            word = b" ".join([word, *numbers[:excess]])
             numbers = numbers[excess:]
         n_found += 1
-        word = normal(word)
-        if wanted is None or word in wanted:
-            yield word, _vector(numbers, length, where, word)
+        yield _Entry(f"{path}, line {number}", word, numbers, length)
     if n_words is not None and n_found != n_words:
         raise FileError(
             f"{path}: its first line says {n_words} words, but {n_found} came; it may "
@@ -97,45 +141,10 @@ def _text(
         raise FileError(f"{path}: is empty; words and their numbers were expected.")
 
 
-def _decoded(raw: bytes, where: str, wanted: set[str] | None) -> str:
-    """Decode a line. If only some words are wanted, invalid text is no error."""
-    if b"\0" in raw:
-        raise FileError(
-            f"{where}: holds a NUL byte, as UTF-16 and binary files do; save it as "
-            "UTF-8 text (a binary file must be called .bin)."
-        )
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        if wanted is None:
-            raise FileError(
-                f"{where}: is not UTF-8 text; save the file as UTF-8."
-            ) from error
-        return raw.decode("utf-8", errors="replace")
-
-
-def _vector(numbers: list[str], length: int, where: str, word: str) -> Floats:
-    """Convert the numbers of a line; they must be finite, and as many as elsewhere."""
-    try:
-        vector = np.array(numbers, dtype=np.float64)
-    except ValueError:
-        vector = np.array([np.nan])
-    if length == 0 or len(vector) != length or not np.isfinite(vector).all():
-        raise FileError(
-            f"{where}: a word and {length or 'some'} finite numbers, separated by "
-            f"single spaces, were expected, but after {word[:40]!r} came "
-            f"{' '.join(numbers)[:40]!r}; correct the line (a binary file must be "
-            "called .bin)."
-        )
-    return vector
-
-
-def _binary(
-    file: BinaryIO, path: Path, wanted: set[str] | None
-) -> Iterator[tuple[str, Floats]]:
-    """Read word2vec's binary format: sizes, then word, space, float32 numbers."""
+def _binary(file: BinaryIO, path: Path) -> Iterator[_Entry]:
+    """word2vec's binary format: sizes, then word, space, float32 numbers."""
     first = file.readline(100)
-    sizes = SIZES.fullmatch(first.decode("latin-1"))
+    sizes = SIZES.fullmatch(first)
     if sizes is None:
         raise FileError(
             f"{path}: is not a binary word2vec file, which starts with two sizes; a "
@@ -153,34 +162,16 @@ def _binary(
     # Check the size first: each word takes at least a space and its numbers.
     if length < 1 or len(first) + n_words * (4 * length + 1) > size:
         raise damaged(f" of {length} numbers, which do not fit its {size} bytes")
-    for n_found in range(n_words):
-        word = _binary_word(file, path, n_found + 1)
+    for number in range(1, n_words + 1):
+        word = bytearray()
+        while (byte := file.read(1)) not in (b" ", b""):
+            word += byte.strip(b"\n")  # line ends between words are ignored
+            if len(word) > LONGEST_WORD:
+                raise damaged(f", but word {number} has more than {LONGEST_WORD} bytes")
         raw = file.read(4 * length)
         if len(raw) < 4 * length:
-            raise damaged(f", but it ends after {n_found}")
-        name = normal(_decoded(word, f"{path}, word {n_found + 1}", wanted))
-        if wanted is not None and name not in wanted:
-            continue
-        vector = np.frombuffer(raw, dtype="<f4")
-        if not np.isfinite(vector).all():
-            raise FileError(
-                f"{path}: the vector of {name[:40]!r} must be finite numbers; get the "
-                "file again."
-            )
-        yield name, vector.astype(np.float64)
+            raise damaged(f", but it ends after {number - 1}")
+        numbers = np.frombuffer(raw, dtype="<f4")
+        yield _Entry(f"{path}, word {number}", bytes(word), numbers, length)
     if file.read(2).strip():
         raise damaged(", but more follow")
-
-
-def _binary_word(file: BinaryIO, path: Path, number: int) -> bytes:
-    """Read up to the next space; line ends between words are ignored."""
-    word = bytearray()
-    while (byte := file.read(1)) not in (b" ", b""):
-        if byte != b"\n":
-            word += byte
-        if len(word) > LONGEST_WORD:
-            raise FileError(
-                f"{path}: word {number} has more than {LONGEST_WORD} bytes; the file "
-                "is damaged or no binary word2vec file, so get it again."
-            )
-    return bytes(word)

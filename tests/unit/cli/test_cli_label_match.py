@@ -129,7 +129,7 @@ def test_added_labels_that_may_be_known_are_shown_and_joined_by_synonyms(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a,b\nx,y\n", "has no column 'label'"),
+        ("a,b\nx,y\n", "say which column is which, such as --synonyms s.csv:label=a"),
         ("label,synonym\ncat,\n", "line 2: synonym is empty"),
         ("label,synonym\ncat,x\ndog,x\n", "line 3: 'x' is a synonym of 'cat' already"),
     ],
