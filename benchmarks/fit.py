@@ -44,7 +44,7 @@ from phcle.model.problem import State
 STAGES = {
     "match labels": (phcle.estimator, "match_contexts"),
     "align": (phcle.estimator, "align"),
-    "choosing": (phcle.estimator.SettingChoice, "chosen"),
+    "choosing": (phcle.estimator, "choose"),
     "layout": (phcle.estimator, "DeviceProblem"),
     "start": (phcle.estimator, "start_factors"),
     "sweeps": (Solver, "sweep"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,16 +19,19 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import (
     ContextError,
     ConvergenceWarning,
-    FileError,
     NumericalError,
     OptionError,
     PhcleError,
     did_you_mean,
     some,
 )
-from phcle.files.atomic import only_writer
-from phcle.model.checkpoint import Checkpoint, library_versions, read_choice
-from phcle.model.choose import SettingChoice
+from phcle.model.checkpoint import Checkpoint, library_versions, read_choice, writing
+from phcle.model.choose import (
+    choose,
+    penalties_of,
+    pose_chosen,
+    start_weights,
+)
 from phcle.model.column_samples import samples_for
 from phcle.model.fit import Solver
 from phcle.model.foldin import fold_in
@@ -187,8 +189,7 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
         >>> PHCLE(dim=2).fit(RelationalContext.from_edges(edges)).embedding_.labels
         ('cat', 'dog', 'wolf', 'lion')
         """
-        options = self._options
-        own_readers = _checked_readers(readers)
+        options, own_readers = self._options, _checked_readers(readers)
         if resume and checkpoint is None:
             raise OptionError("resume needs a checkpoint to go on from.")
         if choose_again and warm_start is None:
@@ -201,35 +202,24 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
             given.contexts, labels=given.labels, complete_only=self.complete_only
         )
         path = None if checkpoint is None else Path(checkpoint)
-        choice, earlier = SettingChoice(options), None
+        earlier = None
         if warm_start is not None:
             earlier = earlier_embedding(warm_start, aligned, self.init)
         if path is not None and resume:
-            problem, self.chosen_ = choice.posed(aligned, read_choice(path))
+            posed = pose_chosen(aligned, options, read_choice(path))
         else:
-            problem, self.chosen_ = choice.chosen(aligned, earlier, anew=choose_again)
+            posed = choose(aligned, options, earlier, anew=choose_again)
+        problem, self.chosen_ = posed
         backend = backend_of(options, problem)
-        locked = path if backend.processes.rank == 0 else None
-        # Every sweep checks for overflow and names the context that caused it.
-        with (
-            nullcontext() if locked is None else only_writer(locked),
-            backend.limited_threads(),
-            np.errstate(over="ignore", invalid="ignore"),
-        ):
-            if path is not None and path.exists() and not resume:
-                raise FileError(
-                    f"{path}: there is a checkpoint already; resume it (resume=True, "
-                    "--resume), or give another file."
-                )
-            device, kept = DeviceProblem(backend, problem), None
+        with writing(path, backend, resume=resume), backend.session():
+            solver, kept = self._solver(DeviceProblem(backend, problem)), None
             if path is not None:
-                kept = Checkpoint(path, device, options, self.chosen_, checkpoint_every)
-            solver = self._solver(device)
+                chosen, every = self.chosen_, checkpoint_every
+                kept = Checkpoint(path, solver.device, options, chosen, every)
             if kept is not None and resume:
                 state = kept.read()
             else:
-                weights = choice.weights(problem, self.chosen_.shares)
-                state = self._started(solver, weights, earlier)
+                state = self._started(solver, earlier)
             files = contexts.sources if isinstance(contexts, ReadContexts) else []
             origin = {
                 "run": self._how_it_ran(solver),
@@ -240,7 +230,7 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
             state = self._learned(solver, state, kept, on_step, keep)
             # "ones" is solved in one dimension, but the embedding has more.
             if self.completion != "none" and self.init != "ones":
-                self._complete(device, state.weights, own_readers)
+                self._complete(solver.device, state.weights, own_readers)
         return self
 
     @property
@@ -272,14 +262,10 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
             found = replace(found, match=found.match.after(before))
         return found
 
-    def _started(
-        self,
-        solver: Solver,
-        weights: Mapping[str, float],
-        earlier: LabelEmbedding | None,
-    ) -> State:
+    def _started(self, solver: Solver, earlier: LabelEmbedding | None) -> State:
         """The state before the first sweep."""
         backend, problem = solver.device.backend, solver.device.problem
+        weights = start_weights(self._options, problem, self.chosen_.shares)
         unknown = problem.uninformed(weights)
         if unknown:  # their vectors would be zero, and their neighbours arbitrary
             raise ContextError(
@@ -422,7 +408,7 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
             setting = self.chosen_.setting
             W, *rest = (spread_ones(x, setting.dim) for x in (W, *factors))
             factors = tuple(rest)
-            penalties = SettingChoice(options).penalties(setting)
+            penalties = penalties_of(options, setting)
         final = {**terms, "iteration": state.iteration + 1.0, "seconds": 0.0}
         self.weights_ = dict(weights)
         self.history_ = (*state.history, final)

@@ -8,12 +8,12 @@ import pytest
 from phcle import DescriptiveContext, RelationalContext
 from phcle.backends.protocol import choose_backend
 from phcle.contexts import align
-from phcle.contexts.terms import Penalties
-from phcle.model.choose import pose_setting
+from phcle.model.choose import pose_chosen
 from phcle.model.folds import out_of_fold
 from phcle.model.problem import DeviceProblem
-from phcle.model.settings import Setting
+from phcle.model.settings import Chosen, Setting
 from phcle.model.weights import equal_weights
+from phcle.options import DEFAULTS
 
 N_LABELS, N_COLUMNS = 400, 40
 LABELS = tuple(f"label{i}" for i in range(N_LABELS))
@@ -22,9 +22,8 @@ EDGES += [(f"group{i}", "root") for i in range(N_LABELS // 5)]
 
 
 def held_out(contexts):
-    penalties = Penalties(10.0, 3.0, 0.1, 10.0, 10.0)
-    setting = Setting(dim=20, shrinkage={"table": 0.1})
-    problem, _ = pose_setting(align(contexts), setting, penalties)
+    chosen = Chosen(Setting(dim=20, shrinkage={"table": 0.1}))
+    problem, _ = pose_chosen(align(contexts), DEFAULTS, chosen)
     device = DeviceProblem(choose_backend("numpy"), problem)
     return out_of_fold(device, equal_weights(problem), seed=0)["table"]
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from phcle.backends.kernels import numba_passes
 from phcle.backends.numpy_backend import NumpyBackend
-from phcle.backends.pairs import Columns, KnownEntries
+from phcle.backends.pairs import Columns, DensePart, KnownEntries
 from phcle.backends.protocol import Array
 
 
@@ -31,13 +32,10 @@ class NumbaBackend(NumpyBackend):
         super().__init__(dtype)
         _keep_freed_memory()
 
-    def tile_sums(self, x: Array, columns: Columns) -> tuple[Array, Array, Array]:
-        """The sigmoid of x and two sums for each row, in one pass."""
-        if x.dtype != np.float32:
-            return super().tile_sums(x, columns)
-        sigmoid, (value, spread) = np.empty_like(x), np.empty((2, len(x)), x.dtype)
-        numba_passes.logistic(x, columns.mass, columns.share, sigmoid, value, spread)
-        return sigmoid, value, spread
+    def dense_part(self, y: Array, columns: Columns) -> DensePart:
+        """The dense part of a logistic term at a block of rows."""
+        kind = _CompiledPart if y.dtype == np.float32 else DensePart
+        return kind(self, y, columns)
 
     def dense_value(self, y: Array, columns: Columns) -> Array:
         """Σ mass softplus(x) of every row, in one pass."""
@@ -60,6 +58,20 @@ def _keep_freed_memory() -> None:
     to be cleared: on one core, sweeps of 10,000 labels would take a tenth longer.
     """
     np.empty(31 << 20, np.uint8)  # just below the largest size that it learns from
+
+
+class _CompiledPart(DensePart):
+    """The dense part from one pass over the products of a block."""
+
+    def __init__(self, backend: Any, y: Array, columns: Columns) -> None:
+        self.backend, self.columns = backend, columns
+        x = y @ columns.other.T
+        self.sigmoid = np.empty_like(x)
+        self.value, self.spread = np.empty((2, len(x)), x.dtype)
+        numba_passes.logistic(
+            x, columns.mass, columns.share, self.sigmoid, self.value, self.spread
+        )
+        self.gradient = self.sigmoid @ columns.weighted
 
 
 class _CompiledEntries(KnownEntries):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from types import SimpleNamespace
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import array_api_compat.numpy as array_api
 import numpy as np
@@ -19,6 +19,7 @@ from phcle.backends.distributed import current_processes
 from phcle.backends.pairs import rounding_noise
 from phcle.backends.protocol import Backend
 
+T = TypeVar("T")
 Numbers = npt.NDArray[Any]
 
 CLIPPED = 80
@@ -61,26 +62,23 @@ class NumpyBackend(Backend):
         """The same back end in another precision."""
         return type(self)(dtype)
 
-    def limited_threads(self) -> AbstractContextManager[Any]:
-        """Limit BLAS to one thread, because blocks run in parallel.
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        """Limit BLAS to one thread as well, because blocks run in parallel.
 
         Many small products on BLAS threads that wait for each other took ten times as
         long on a busy machine.
         """
-        return _ONE_BLAS_THREAD
+        with _ONE_BLAS_THREAD, super().session():
+            yield
 
-    def map_blocks(
-        self, function: Callable[[int], None], blocks: Sequence[int]
-    ) -> None:
+    def each(self, function: Callable[[int], T], blocks: Sequence[int]) -> Iterator[T]:
         """Call a function for every block, with one thread per core."""
         n_threads = min(_n_cores(), len(blocks))
         if n_threads < 2:
-            for number in blocks:
-                function(number)
-            return
+            return map(function, blocks)
         with ThreadPoolExecutor(n_threads) as pool:
-            for _ in pool.map(function, blocks):
-                pass  # raises what a thread has raised
+            return pool.map(function, blocks)
 
     def asarray(self, values: npt.ArrayLike) -> Numbers:
         """Move numbers to the device, as floats of the chosen dtype."""

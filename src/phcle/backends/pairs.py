@@ -142,9 +142,11 @@ class DensePart:
 
     def __init__(self, backend: Any, y: Array, columns: Columns) -> None:
         self.backend, self.columns = backend, columns
-        x = backend.xp.matmul(y, columns.other.T)
-        self.sigmoid, self.value, self.spread = backend.tile_sums(x, columns)
-        self.gradient = backend.xp.matmul(self.sigmoid, columns.weighted)
+        matmul = backend.xp.matmul
+        self.sigmoid, softplus = backend.logistic(matmul(y, columns.other.T))
+        self.value = matmul(softplus, columns.mass)
+        self.gradient = matmul(self.sigmoid, columns.weighted)
+        self.spread = matmul(self.sigmoid * (1 - self.sigmoid), columns.share)
 
     def curvature(self, probe: Probe | None = None) -> Callable[[Array], Array]:
         """Prepare products with the curvature.

@@ -11,11 +11,12 @@ import ctypes.util
 import importlib.util
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
@@ -25,6 +26,8 @@ from phcle.errors import BackendError
 
 Array = Any
 """A NumPy array or a torch tensor."""
+
+T = TypeVar("T")
 
 WORTH_COMPILING = 5_000_000
 """Use numba from this many pairs on; below, loading it takes longer than it saves."""
@@ -68,19 +71,17 @@ class Backend(ABC):
     is_accelerated: bool = False
     processes: Processes
 
-    def limited_threads(self) -> AbstractContextManager[Any]:
-        """Limit the threads of libraries during a fit.
+    def session(self) -> AbstractContextManager[Any]:
+        """Prepare libraries for a fit: overflow is looked for after every sweep.
 
         Returns
         -------
         context manager
             Hold it around the fit.
         """
-        return nullcontext()
+        return np.errstate(over="ignore", invalid="ignore")
 
-    def map_blocks(
-        self, function: Callable[[int], None], blocks: Sequence[int]
-    ) -> None:
+    def each(self, function: Callable[[int], T], blocks: Sequence[int]) -> Iterator[T]:
         """Call a function for every block, in parallel if that is faster.
 
         Parameters
@@ -89,9 +90,13 @@ class Backend(ABC):
             Takes the number of a block.
         blocks : sequence of int
             The numbers.
+
+        Returns
+        -------
+        iterator
+            What it returns, in the order of the blocks.
         """
-        for number in blocks:
-            function(number)
+        return map(function, blocks)
 
     @abstractmethod
     def with_dtype(self, dtype: str) -> Backend:
@@ -308,26 +313,6 @@ class Backend(ABC):
         tuple of array
             1 / (1 + e⁻ˣ) and log(1 + eˣ).
         """
-
-    def tile_sums(self, x: Array, columns: Columns) -> tuple[Array, Array, Array]:
-        """Compute what the dense part needs from the products of a block.
-
-        Parameters
-        ----------
-        x : array
-            Y Zᵀ, (r, columns).
-        columns : Columns
-            The columns.
-
-        Returns
-        -------
-        tuple of array
-            The sigmoid of x, and two sums for each row: Σ mass softplus(x) and
-            Σ share σ(1 − σ).
-        """
-        sigmoid, softplus = self.logistic(x)
-        value = self.xp.matmul(softplus, columns.mass)
-        return sigmoid, value, self.xp.matmul(sigmoid * (1 - sigmoid), columns.share)
 
     @abstractmethod
     def softplus(self, x: Array) -> Array:

@@ -335,7 +335,7 @@ class DescriptionUpdate(FactorUpdate):
 
         own = backend.processes.own_blocks(len(self.blocks))
         if tau > 0:
-            backend.map_blocks(improve, own)
+            list(backend.each(improve, own))
         none = np.empty(0, dtype=np.int64)
         rows = np.concatenate([none, *(self.blocks[number].rows for number in own)])
         return backend.processes.exchange_rows(U, rows)

@@ -16,7 +16,8 @@ import os
 import platform
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle.arrays import AnyFloats
+from phcle.backends.protocol import Backend
 from phcle.errors import FileError, PhcleWarning
-from phcle.files.atomic import check_can_write
+from phcle.files.atomic import check_can_write, only_writer
 from phcle.files.container import read_sealed, write_sealed
 from phcle.files.reading import naming
 from phcle.model.problem import DeviceProblem, Problem, State, Weights
@@ -171,6 +173,34 @@ class Checkpoint:
                     f"{self.path}: belongs to another fit: it has {what}. Resume with "
                     "the same options and data, or start a new fit with another file."
                 )
+
+
+@contextmanager
+def writing(path: Path | None, backend: Backend, *, resume: bool) -> Iterator[None]:
+    """Refuse a file that is there already, or to which another fit writes.
+
+    Parameters
+    ----------
+    path : Path or None
+        The file; None: no checkpoint is written.
+    backend : Backend
+        One of its processes writes.
+    resume : bool
+        Whether the fit goes on from the file.
+
+    Yields
+    ------
+    None
+        The body runs as usual.
+    """
+    is_writer = backend.processes.rank == 0
+    with only_writer(path) if path is not None and is_writer else nullcontext():
+        if path is not None and path.exists() and not resume:
+            raise FileError(
+                f"{path}: there is a checkpoint already; resume it (resume=True, "
+                "--resume), or give another file."
+            )
+        yield
 
 
 def read_choice(path: Path) -> Chosen:

@@ -20,11 +20,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from phcle.backends.protocol import Array
+from phcle.contexts.terms import ColumnUpdate
 from phcle.errors import NumericalError, some
 from phcle.model.balance import balance
 from phcle.model.column_samples import EVERYTHING, ColumnSamples, Drawn
 from phcle.model.problem import DeviceProblem, State, Weights
-from phcle.model.rows import Rows, slopes
+from phcle.model.rows import slopes
 
 Reweigh = Callable[[Mapping[str, float], Mapping[str, float]], dict[str, float]]
 """Computes new weights from weighted losses above the floor and present weights."""
@@ -129,15 +130,21 @@ class Solver:
         State
             The state after it, with a record.
         """
-        device, began = self.device, time.perf_counter()
-        state, labels = balance(device, state), drawn.labels
-        factors = tuple(
-            device.improved(i, state, _stepped, labels[i] if labels else None)
-            for i in range(len(state.factors))
-        )
+        device, began, factors = self.device, time.perf_counter(), []
+        state = balance(device, state)
+        sizes = device.problem.term_weights(state.weights)
+        for i, (update, factor) in enumerate(
+            zip(device.updates, state.factors, strict=True)
+        ):
+            if isinstance(update, ColumnUpdate):
+                sample = drawn.labels[i] if drawn.labels else None
+                columns = device.columns(update, state.W, sizes[i], sample)
+                factors.append(columns.updated(factor)[0])
+            else:
+                factors.append(update.improve(state.W, factor, sizes[i]))
         rows = device.rows(factors, state.weights, drawn.columns)
         W, values = rows.updated(state.W)
-        return self.recorded(state, W, factors, values, began)
+        return self.recorded(state, W, tuple(factors), values, began)
 
     def _sampled(self, state: State) -> State:
         """A sweep on samples; one that raises the gap is repeated with larger ones."""
@@ -325,8 +332,3 @@ class Solver:
             f"{self.device.backend.dtype} after sweep {sweep + 1}; {last}. "
             f"{self.remedy}"
         )
-
-
-def _stepped(rows: Rows, factor: Array) -> Array:
-    """A factor after one step of every row."""
-    return rows.updated(factor)[0]

@@ -102,7 +102,7 @@ def fold_in(
         dtype = "float64"
     chosen = choose_backend(backend, device, dtype, n_pairs=problem.n_pairs)
     factors = [context.factor for context in rows]
-    with chosen.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
+    with chosen.session():
         posed = DeviceProblem(chosen, problem)
         vectors = solve_labels(posed, None, factors, weights).W
         vectors = vectors.astype(embedding.vectors.dtype)

@@ -11,8 +11,7 @@ the cells that it should not see.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -311,7 +310,7 @@ def _fitted(
     contexts = [left.get(i, context) for i, context in enumerate(problem.contexts)]
     trial = DeviceProblem(device.backend, problem.over(problem.labels, contexts))
     after = cold_fit(trial, weights, seed, SWEEPS)
-    with _quiet(device):
+    with device.backend.session():
         solved = solve_labels(
             trial, after.W, after.factors, weights, tol=1e-2, settle=True
         )
@@ -339,16 +338,10 @@ def cold_fit(
     State
         Where it ended.
     """
-    with _quiet(device):
-        problem, backend = device.problem, device.backend
+    problem, backend = device.problem, device.backend
+    with backend.session():
         rng = np.random.default_rng(seed)
         start = start_factors(problem, weights, "spectral", rng, backend=backend)
-        solver = Solver(device, tol=0.0)
-        return solver.learn(State.at(start, weights), max_iter=n_sweeps)
-
-
-@contextmanager
-def _quiet(device: DeviceProblem) -> Iterator[None]:
-    """Blocks have their own threads, and overflow is looked for after a sweep."""
-    with device.backend.limited_threads(), np.errstate(over="ignore", invalid="ignore"):
-        yield
+        return Solver(device, tol=0.0).learn(
+            State.at(start, weights), max_iter=n_sweeps
+        )

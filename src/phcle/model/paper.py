@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass, replace
 
 from phcle.backends.protocol import Array
+from phcle.contexts.terms import ColumnUpdate
 from phcle.errors import OptionError
 from phcle.model.column_samples import EVERYTHING, Drawn
 from phcle.model.fit import Solver
@@ -44,11 +45,18 @@ class PaperSolver(Solver):
     def sweep(self, state: State, drawn: Drawn = EVERYTHING) -> State:
         """One gradient step on every C, one on W, then FISTA on every U."""
         device, before, began = self.device, state, time.perf_counter()
+        contexts = device.problem.contexts
+        sizes = device.problem.term_weights(state.weights)
         for comes_last in (False, True):
             factors = list(state.factors)
-            for i, context in enumerate(device.problem.contexts):
-                if context.updated_after_labels == comes_last:
-                    factors[i] = device.improved(i, state, self._descend, tol=1e-4)
+            for i, update in enumerate(device.updates):
+                if contexts[i].updated_after_labels != comes_last:
+                    continue
+                if isinstance(update, ColumnUpdate):
+                    columns = device.columns(update, state.W, sizes[i])
+                    factors[i] = self._descend(columns, factors[i])
+                else:
+                    factors[i] = update.improve(state.W, factors[i], sizes[i], tol=1e-4)
             state = replace(state, factors=tuple(factors))
             rows = device.rows(state.factors, state.weights)
             if not comes_last:

@@ -7,7 +7,7 @@ of every context.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -323,41 +323,33 @@ class DeviceProblem:
         ]
         return Rows(self.backend, terms, self.problem.penalties.ridge, self.blocks)
 
-    def improved(
+    def columns(
         self,
-        i: int,
-        state: State,
-        improve: Callable[[Rows, Array], Array],
+        update: ColumnUpdate,
+        W: Array,
+        weight: float,
         sample: Sample | None = None,
-        tol: float = 1e-5,
-    ) -> Array:
-        """Improve the factor of a context once, while W is fixed.
+    ) -> Rows:
+        """Fix W in the term of a context whose columns are updated like rows.
 
         Parameters
         ----------
-        i : int
-            Number of the context.
-        state : State
-            W, the factor and the weights.
-        improve : callable
-            The solver's update of the rows of a factor.
+        update : ColumnUpdate
+            One of `updates`.
+        W : array of shape (labels, dim)
+            Label vectors.
+        weight : float
+            Weight of the term.
         sample : Sample, optional
             Labels that represent all labels. By default all are used.
-        tol : float, default 1e-5
-            Relative change at which an iteration of a context's own ends.
 
         Returns
         -------
-        array of shape (columns, dim)
-            The new factor.
+        Rows
+            The columns.
         """
-        update, factor = self.updates[i], state.factors[i]
-        size = self.problem.term_weights(state.weights)[i]
-        if isinstance(update, ColumnUpdate):
-            term = update.term.at(state.W, size, sample=sample)
-            rows = Rows(self.backend, [term], update.ridge, update.blocks)
-            return improve(rows, factor)
-        return update.improve(state.W, factor, size, tol=tol)
+        term = update.term.at(W, weight, sample=sample)
+        return Rows(self.backend, [term], update.ridge, update.blocks)
 
     def to_numpy(self, factors: Sequence[Array]) -> tuple[AnyFloats, ...]:
         """Copy factors to the host, in double precision.

@@ -96,13 +96,13 @@ class Rows:
         own = processes.own_blocks(len(self.blocks))
         totals = np.zeros((len(self.blocks), len(self.terms)))
 
-        def one(number: int) -> None:
-            at = self.blocks[number].at
+        def one(number: int) -> Array:
+            at = self.blocks[number].at  # no two blocks share a row
             factor[at], values = change(self, xp.take(factor, at, axis=0), number)
-            sums = xp.sum(values, axis=1, dtype=xp.float64)
-            totals[number] = self.backend.to_numpy(sums)
+            return xp.sum(values, axis=1, dtype=xp.float64)
 
-        self.backend.map_blocks(one, own)  # no two blocks share a row
+        for number, sums in zip(own, self.backend.each(one, own), strict=True):
+            totals[number] = self.backend.to_numpy(sums)
         factor = processes.exchange_rows(factor, rows_of(self.blocks, own))
         return factor, processes.sum_over(totals).sum(axis=0)
 
