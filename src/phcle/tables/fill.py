@@ -134,21 +134,19 @@ def complete_table(
             if context_of.get(cell.column) == cell.context and cell.value is not None:
                 yield cell.label, cell.column, cell.value
 
-    changed = {
-        (label, title)
-        for label, context, title in decisions.corrected
-        if context_of.get(title) == context
-    }
-    wanted = None if labels is None else set(map(embedding.resolve, labels))
     return fill_table(
         table,
         out,
         list(context_of),
         embedding.called.spelled,
         predict,
-        wanted=wanted,
+        wanted=None if labels is None else set(map(embedding.resolve, labels)),
         fill_markers=fill_markers,
-        changed=changed,
+        changed={
+            (label, title)
+            for label, context, title in decisions.corrected
+            if context_of.get(title) == context
+        },
         reading=reading,
     )
 
@@ -346,12 +344,9 @@ def _places_in_bytes(
     A character may have several codes, as in cp932, so encoding a piece again may
     give other bytes. Then characters are counted byte by byte.
     """
-    try:
-        pieces = [text[a:b].encode(encoding) for a, b in pairwise(cuts)]
-        if b"".join(pieces) == data:
-            return list(accumulate(map(len, pieces), initial=0))
-    except UnicodeEncodeError:  # a character that is read but never written
-        pass
+    pieces = [text[a:b].encode(encoding, "replace") for a, b in pairwise(cuts)]
+    if b"".join(pieces) == data:
+        return list(accumulate(map(len, pieces), initial=0))
     decoder = codecs.getincrementaldecoder(encoding)()
     places = array("q", [0])
     for end in range(1, len(data) + 1):

@@ -14,7 +14,7 @@ from itertools import chain, pairwise
 from typing import Any
 
 from phcle.contexts.labels import as_label, is_missing
-from phcle.errors import ContextError, GuessWarning, did_you_mean, some
+from phcle.errors import ContextError, GuessWarning, some
 from phcle.tables.cells import cell_text, first_few, typed
 from phcle.tables.columns import read_column
 from phcle.tables.kinds import NEEDED, Column
@@ -85,16 +85,8 @@ def frame_table(
     columns = [list(map(typed, series.to_list())) for series in found]
     if not columns:
         raise ContextError(f"{where}: the frame has no columns.")
-    given: dict[str, str] = {}
-    if labels is not None:
-        if labels not in titles:
-            raise ContextError(
-                f"{where}: the frame has no column {labels!r} of labels."
-                f"{did_you_mean(labels, titles)}"
-            )
-        given = {"label": labels}
-    elif _has_labels_in_index(frame, columns, where):
-        given = {"label": INDEX}
+    if labels is None and _has_labels_in_index(frame, columns, where):
+        labels = INDEX
         titles.insert(0, INDEX)
         columns.insert(0, list(map(typed, frame.index)))
     return Table(
@@ -103,7 +95,7 @@ def frame_table(
         lambda: chain(
             [(0, titles)], enumerate(map(list, zip(*columns, strict=True)), 1)
         ),
-        given_columns=given,
+        given_columns={} if labels is None else {"label": labels},
         counted="row",
     )
 
@@ -203,65 +195,63 @@ def _merge(
 ) -> None:
     """Put what all rows of a label say into its first row."""
     reading = table.reading
-    read = {
-        title: read_column(
-            own, reading.markers, title=title, how=reading.read_as.get(title)
-        )
-        for title, own in cells.items()
-    }
-    values: dict[str, Mapping[int, Any]] = {}
-    for title, column in read.items():
-        values[title] = column.numbers or column.words
+    several = {label: rows for label, rows in groups.items() if len(rows) > 1}
+    filled: set[str] = set()
+    differ: set[str] = set()
+    ties: list[str] = []
+    for title, own in cells.items():
+        how = reading.read_as.get(title)
+        column = read_column(own, reading.markers, title=title, how=how)
+        values: Mapping[int, Any] = column.numbers or column.words
         if any("converted" in remark for remark in column.remarks):
             # The most frequent unit may be another one after rows are joined.
-            cells[title][:] = map(column.numbers.get, range(len(lines)))
-    n_same = n_filled = 0
-    different: list[str] = []
-    ties: list[str] = []
-    for label, own in groups.items():
-        if len(own) == 1:
-            continue
-        is_same, is_different = True, False
-        for title, column in read.items():
-            known = {i: values[title][i] for i in own if i in values[title]}
-            firsts = {value: i for i, value in reversed(known.items())}
-            counts = Counter(known.values()).most_common(2)
-            is_same &= len(known) in (0, len(own)) and len(counts) < 2
-            at = firsts[counts[0][0]] if counts else own[0]
+            own[:] = map(column.numbers.get, range(len(lines)))
+        for label, rows in several.items():
+            known = [i for i in rows if i in values]
+            counts = Counter(values[i] for i in known).most_common(2)
+            firsts = {values[i]: i for i in reversed(known)}
+            cell = own[known[0] if known else rows[0]]
             if len(counts) < 2 or reading.repeats == "first":
-                cells[title][own[0]] = cells[title][next(iter(known), at)]
-                continue
-            is_different = True
-            if column.kind in ("number", "date"):
-                cells[title][own[0]] = float(sum(known.values()) / len(known))
-            elif counts[0][1] > counts[1][1]:
-                cells[title][own[0]] = cells[title][at]
+                if len(known) not in (0, len(rows)) or len(counts) > 1:
+                    filled.add(label)
             else:
-                if column.kind != "identifier":
-                    listed = " or ".join(
-                        f"{cells[title][i]} ({table.counted} {lines[i]})"
-                        for i in sorted(firsts.values())
-                    )
-                    ties.append(f"{title!r} of {label!r}: {listed}")
-                cells[title][own[0]] = ""
-        if is_different:
-            different.append(label)
-        elif is_same:
-            n_same += len(own) - 1
-        else:
-            n_filled += len(own) - 1
-    if different and reading.repeats == "refuse":
-        have = "has" if len(different) == 1 else "have"
+                differ.add(label)
+                cell = ""
+                if column.kind in ("number", "date"):
+                    cell = float(sum(values[i] for i in known) / len(known))
+                elif counts[0][1] > counts[1][1]:
+                    cell = own[firsts[counts[0][0]]]
+                elif column.kind != "identifier":
+                    at = sorted(firsts.values())
+                    places = (f"{own[i]} ({table.counted} {lines[i]})" for i in at)
+                    ties.append(f"{title!r} of {label!r}: {' or '.join(places)}")
+            own[rows[0]] = cell
+    _say_what_was_merged(table, several, filled, differ, ties)
+
+
+def _say_what_was_merged(
+    table: Table,
+    several: Mapping[str, Sequence[int]],
+    filled: Set[str],
+    differ: Set[str],
+    ties: Sequence[str],
+) -> None:
+    if differ and table.reading.repeats == "refuse":
+        have = "has" if len(differ) == 1 else "have"
+        labels = [label for label in several if label in differ]
         table.fault(
             None,
-            f"{some(different)} {have} several rows; merge them, or say --repeats "
-            "mean or first.",
+            f"{some(labels)} {have} several rows; merge them, or say --repeats mean "
+            "or first.",
         )
         table.raise_faults()
+    more = {label: len(rows) - 1 for label, rows in several.items()}
+    n_filled = sum(more[label] for label in filled - differ)
+    n_same = sum(n for label, n in more.items() if label not in filled | differ)
     table.count(n_same, "identical row{s} dropped")
     table.count(n_filled, "row{s} merged with another of its label")
-    if different:
-        n = len(different)
+    if differ:
+        n = len(differ)
         whose, have = ("its", "label has") if n == 1 else ("their", "labels have")
         table.remarks.append(
             f"{n} {have} several rows: the mean of {whose} numbers and the most "

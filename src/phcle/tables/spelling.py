@@ -49,7 +49,7 @@ def column_writer(seen: Counter[str]) -> Callable[[Value], str]:
     """
     dates = [x for x in seen if parse_number(x) is None and is_date(x)]
     are_usual = sum(seen[x] for x in dates) > seen.total() / 2
-    number = date_writer(dates) if are_usual else _Numbers(seen).text
+    number = date_writer(dates) if are_usual else _number_writer(seen)
 
     def write(value: Value) -> str:
         if isinstance(value, str):
@@ -76,92 +76,56 @@ def _truth(value: bool, common: list[str]) -> str:
     return found.capitalize() if seen[0].isupper() else found
 
 
-class _Numbers:
-    """How a column writes numbers: what stands around them, and their digits."""
+def _number_writer(seen: Mapping[str, int]) -> Callable[[float], str]:
+    """Write numbers as a column does: what stands around them, and their digits."""
+    found = [(x, n) for text, n in seen.items() if (x := parse_number(text))]
+    marks = {x.decides for x, _ in found} - {""}
+    mark = "," if marks == {","} else "."
+    is_clear = bool(found) and len(marks) < 2 and not any(x.exponent for x, _ in found)
+    parts = [x.digits.partition(mark) for x, _ in found] or [("", "", "")]
+    long = [re.sub(r"\d", "", x) for x, _, _ in parts if sum(map(str.isdigit, x)) > 3]
+    thousands = long[0][:1] if len({signs[:1] for signs in long}) == 1 else ""
+    widths = {len(x.digits) for x, _ in found if re.fullmatch(r"0\d+", x.digits)}
+    decimals = {len(fraction) for _, _, fraction in parts}
+    fewest, most = min(decimals), max(decimals)
+    around = {False: Counter[tuple[str, str]](), True: Counter[tuple[str, str]]()}
+    has_zero = False
+    for x, n in found:
+        if re.search(r"[^\W0]", x.digits):
+            around[x.value() < 0][x.before, x.after] += n
+        else:  # zero has no sign, so it does not tell where one stands
+            has_zero = True
 
-    def __init__(self, seen: Mapping[str, int]) -> None:
-        self.around = {sign: Counter[tuple[str, str]]() for sign in (False, True)}
-        self.exponents: set[str] = set()
-        self.widths: set[int] = set()  # of whole numbers with leading zeros
-        self.has_zero = False
-        marks: set[str] = set()
-        shapes: set[str] = set()  # digits as 0, such as 0.000,00
-        for text, n in seen.items():
-            if (own := parse_number(text)) is None:
-                continue
-            marks |= {own.decides} - {""}
-            shapes.add(re.sub(r"\d", "0", own.digits))
-            self.exponents.add(own.exponent)
-            if re.fullmatch(r"0\d+", own.digits):
-                self.widths.add(len(own.digits))
-            if re.search(r"[^\W0]", own.digits):
-                self.around[own.value() < 0][own.before, own.after] += n
-            else:  # zero has no sign, so it does not tell where one stands
-                self.has_zero = True
-        self.mark = "," if marks == {","} else "."
-        self.is_clear = len(self.exponents) == 1 and len(marks) < 2
-        parts = [shape.partition(self.mark) for shape in shapes or {""}]
-        wholes = [whole for whole, _, _ in parts if whole.count("0") > 3]
-        signs = {whole.replace("0", "")[:1] for whole in wholes}
-        self.thousands = signs.pop() if len(signs) == 1 else ""
-        decimals = {len(fraction) for _, _, fraction in parts}
-        self.fewest, self.most = min(decimals), max(decimals)
+    def digits_of(size: float) -> str:
+        too_small = most and not has_zero and not float(f"{size:.{most}f}")
+        if not is_clear or (size and too_small):
+            digits = DIGITS if not is_clear else 1
+            return number_text(size, digits).replace(".", mark)
+        places = most
+        if fewest < most and size:  # the usual number of significant digits
+            places = min(most, max(DIGITS - 1 - math.floor(math.log10(size)), 0))
+        whole, _, fraction = f"{size:.{places}f}".partition(".")
+        if fewest < most:
+            fraction = fraction.rstrip("0")
+        if len(widths) == 1:
+            whole = whole.zfill(*widths)
+        if thousands and len(whole) > 3:
+            whole = f"{int(whole):,}".replace(",", thousands)
+        return whole + mark * bool(fraction) + fraction
 
-    def text(self, value: float) -> str:
-        """Write a number."""
-        digits = self._digits(abs(value))
+    def write(value: float) -> str:
+        digits = digits_of(abs(value))
         is_negative = value < 0 and re.search(r"[1-9]", digits) is not None
-        before, after = self._around(is_negative)
+        sign = "-" * is_negative
+        if around[is_negative]:
+            before, after = _agreed(around[is_negative]) or (sign, "")
+        else:
+            before, after = _agreed(around[not is_negative]) or ("", "")
+            after = after.removesuffix(")") if "(" in before else after
+            before = sign + re.sub(r"[+\-\u2212(]", "", before).lstrip()
         return f"{before}{digits}{after}"
 
-    def _around(self, is_negative: bool) -> tuple[str, str]:
-        """The sign, currency and unit, if all cells agree on them but for spaces."""
-        sign = "-" * is_negative
-        if self.around[is_negative]:
-            return _agreed(self.around[is_negative]) or (sign, "")
-        before, after = _agreed(self.around[not is_negative]) or ("", "")
-        if "(" in before:
-            after = after.removesuffix(")")
-        return sign + re.sub(r"[+\-\u2212(]", "", before).lstrip(), after
-
-    def _digits(self, size: float) -> str:
-        """The digits of a number that is not negative."""
-        if self.exponents and "" not in self.exponents:
-            return self._with_exponent(size)
-        least = float(f"{size:.{self.most}f}")
-        if not self.is_clear:
-            return number_text(size).replace(".", self.mark)
-        if size and self.most and not (self.has_zero or least):
-            # Too small for the column, and yet no zero.
-            return number_text(size, 1).replace(".", self.mark)
-        most = self.most
-        if self.fewest < most and size:  # the usual number of significant digits
-            most = min(most, max(DIGITS - 1 - math.floor(math.log10(size)), 0))
-        whole, fraction = self._parts(f"{size:.{most}f}")
-        if len(self.widths) == 1:
-            whole = whole.zfill(*self.widths)
-        if self.thousands and len(whole) > 3:
-            whole = f"{int(whole):,}".replace(",", self.thousands)
-        return whole + fraction
-
-    def _with_exponent(self, size: float) -> str:
-        """With an exponent like the others: `1.20E-9`, `3e+05`."""
-        most = self.most if self.fewest == self.most else min(self.most, DIGITS - 1)
-        digits, power = f"{size:.{most}e}".split("e")
-        letter = min(self.exponents)[0]
-        plus = "+" if any("+" in x for x in self.exponents) else ""
-        width = min(len(x.lstrip("eE+-")) for x in self.exponents)
-        sign = "-" if power[0] == "-" else plus
-        return "".join(
-            [*self._parts(digits), letter, sign, power[1:].lstrip("0").zfill(width)]
-        )
-
-    def _parts(self, number: str) -> tuple[str, str]:
-        """The digits before the mark, and the mark with those behind it."""
-        whole, _, fraction = number.partition(".")
-        if self.fewest < self.most:
-            fraction = fraction.rstrip("0")
-        return whole, self.mark * bool(fraction) + fraction
+    return write
 
 
 def _agreed(around: Counter[tuple[str, str]]) -> tuple[str, str] | None:

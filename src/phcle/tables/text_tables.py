@@ -12,11 +12,10 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from phcle.contexts.labels import normal
 from phcle.errors import FileError, OptionError
@@ -51,8 +50,9 @@ first wins a tie, because it is by far the most common."""
 OTHERS = ("cp1251", "koi8_r", "cp1253", "cp932", "gb18030", "big5", "cp949")
 """Encodings of other letters, which are shown to the user to choose from."""
 
-MANY = 2_000
-"""Different words with accents that are looked at; more would not change the answer."""
+MOST_BLOCKS = 4
+"""Blocks that are looked at from the first letter on that is not ASCII; more would
+hardly change the answer."""
 
 _WORDS = re.compile(rb"[^\x00-\x40\[-`{-\x7f]*[\x80-\xff][^\x00-\x2f:-@\[-`{-\x7f]*")
 _HIGH = re.compile(rb"[\x80-\xff]")
@@ -60,42 +60,25 @@ _RUNS = re.compile(rb"[\x80-\xff]{2,}")
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
-@dataclass(frozen=True)
-class TextEncoding:
+class TextEncoding(NamedTuple):
     """How a text file is encoded.
 
-    Attributes
+    Parameters
     ----------
     name : str
         Python's name of the encoding.
-    example : str
-        A word that shows whether the encoding is right; empty if it is certain.
+    remark : str
+        What to tell the user; empty if the encoding is certain.
     """
 
     name: str
-    example: str = ""
-
-    @property
-    def remark(self) -> str:
-        """What to tell the user.
-
-        Returns
-        -------
-        str
-            Empty if the encoding is certain.
-        """
-        if not self.example:
-            return ""
-        return (
-            f"not UTF-8, so read as {self.name}, such as {self.example!r} (--encoding)"
-        )
+    remark: str = ""
 
 
-@dataclass(frozen=True)
-class TextFormat:
+class TextFormat(NamedTuple):
     """How a table of text is written.
 
-    Attributes
+    Parameters
     ----------
     encoding : TextEncoding
         Its encoding.
@@ -161,14 +144,17 @@ def find_encoding(path: Path, asked: str | None = None) -> TextEncoding:
         if start.startswith(mark):
             return TextEncoding(name)
     if asked is not None:
-        name = check_encoding(asked)
         return TextEncoding(
-            {"utf-16": "utf-16-le", "utf-8-sig": "utf-8"}.get(name, name)
+            {"utf-16": "utf-16-le", "utf-8-sig": "utf-8"}.get(asked, asked)
         )
-    without_mark = _utf16_without_mark(path)
-    if without_mark:
+    if without_mark := _utf16_without_mark(path):
         return TextEncoding(without_mark)
-    return TextEncoding("utf-8") if _is_utf8(path) else _by_words(path)
+    try:
+        for _ in codecs.iterdecode(_blocks(path), "utf-8"):
+            pass
+    except UnicodeDecodeError:
+        return _by_words(path)
+    return TextEncoding("utf-8")
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
@@ -177,60 +163,45 @@ def _blocks(path: Path) -> Iterator[bytes]:
             yield block
 
 
-def _is_utf8(path: Path) -> bool:
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    try:
-        for block in _blocks(path):
-            decoder.decode(block)
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _utf16_without_mark(path: Path) -> str | None:
+def _utf16_without_mark(path: Path) -> str:
     """UTF-16 text of Western languages: every second byte of its start is NUL."""
     start = next(_blocks(path), b"")[:1000]
-    even, odd = start[::2], start[1::2]
-    if len(even) < 4 or len(start) % 2:
-        return None
-    nuls = even.count(0) / len(even), odd.count(0) / len(odd)
-    if nuls[1] > 0.7 and nuls[0] == 0:
-        return "utf-16-le"
-    if nuls[0] > 0.7 and nuls[1] == 0:
-        return "utf-16-be"
-    return None
+    if len(start) < 8 or len(start) % 2:
+        return ""
+    even, odd = start[::2].count(0), start[1::2].count(0)
+    most = 0.35 * len(start)
+    if even == 0:
+        return "utf-16-le" if odd > most else ""
+    return "utf-16-be" if odd == 0 and even > most else ""
 
 
 def _by_words(path: Path) -> TextEncoding:
     """The encoding in which the other bytes look best beside their neighbours."""
-    words: Counter[bytes] = Counter()
-    triples: Counter[bytes] = Counter()
     line = 1
-    first_line = 0
-    for block in _blocks(path):
-        if b"\0" in block:
-            line += len(_LINE_END.findall(block[: block.index(b"\0")]))
-            raise FileError(
-                f"{path}, line {line}: holds a NUL character, as binary files do; "
-                "save the file as text."
-            )
-        if not first_line and (high := _HIGH.search(block)):
-            first_line = line + len(_LINE_END.findall(block[: high.start()]))
-        line += len(_LINE_END.findall(block))
-        if len(words) < MANY:
-            words.update(_WORDS.findall(block))
-            triples.update(
-                block[max(place.start() - 1, 0) : place.end() + 1]
-                for place in _HIGH.finditer(block)
-            )
+    blocks = _blocks(path)
+    for block in blocks:
+        before = _HIGH.split(block, maxsplit=1)[0]
+        line += len(_LINE_END.findall(before))
+        if len(before) < len(block):
+            break
+    part = b"".join([block, *islice(blocks, MOST_BLOCKS)])
+    if b"\0" in part:
+        return TextEncoding(WESTERN[0])  # whoever reads it names the line
+    words = Counter(_WORDS.findall(part))
+    triples = Counter(
+        part[max(place.start() - 1, 0) : place.end() + 1]
+        for place in _HIGH.finditer(part)
+    )
     n_high = sum(len(_HIGH.findall(word)) for word in words)
     n_in_runs = sum(len(run) for word in words for run in _RUNS.findall(word))
     if n_in_runs > n_high / 2:
-        raise _not_western(path, first_line, words)
+        raise _not_western(path, line, words)
     name = max(WESTERN, key=lambda x: sum(_looks(own, x) for own in triples))
-    shown = max(words, key=lambda word: _example_score(word.decode(name, "replace")))
-    return TextEncoding(name, example=shown.decode(name, "replace"))
+    decoded = (word.decode(name, "replace") for word in words)
+    shown = max(decoded, key=_example_score)
+    return TextEncoding(
+        name, f"not UTF-8, so read as {name}, such as {shown!r} (--encoding)"
+    )
 
 
 def _looks(triple: bytes, encoding: str) -> int:
@@ -423,13 +394,7 @@ def text_rows(path: Path, form: TextFormat) -> Iterator[tuple[int, list[Any]]]:
                 yield line, cells
             line = form.skip + reader.line_num + 1
     except csv.Error as error:
-        reason = (
-            f"is not a row of a table ({error}); is a quotation mark missing, or one "
-            "too many?"
-        )
-        if "field limit" in str(error):
-            reason = (
-                f"has a cell of more than {csv.field_size_limit():,} characters; "
-                "shorten it. Or is a quotation mark missing?"
-            )
-        raise FileError(f"{path}, line {line}: {reason}") from error
+        raise FileError(
+            f"{path}, line {line}: is not a row of a table ({error}); is a quotation "
+            "mark missing, or one too many?"
+        ) from error

@@ -50,7 +50,7 @@ def test_edges_come_from_any_frame(make):
 
 
 def test_a_column_that_is_not_there_is_named_with_the_nearest(make):
-    with pytest.raises(ContextError, match=r"no column 'animl' .* 'animal'"):
+    with pytest.raises(ContextError, match=r"no column 'animl'.*Did you mean 'animal'"):
         DescriptiveContext.from_frame(make(ANIMALS), labels="animl")
 
 
