@@ -260,7 +260,7 @@ def _numbered(names: Iterable[str]) -> tuple[tuple[str, ...], Ints]:
 
 def read_pairs(
     rows: Iterable[Any], where: str, unit: str, ends: tuple[str, str]
-) -> dict[tuple[str, str], int]:
+) -> list[tuple[str, str]]:
     """Read pairs of names; a warning says how many repeat another.
 
     Parameters
@@ -276,25 +276,25 @@ def read_pairs(
 
     Returns
     -------
-    dict
-        The number of the first row of each pair.
+    list of tuples
+        Different pairs.
     """
-    pairs: dict[tuple[str, str], int] = {}
-    number = 0
+    pairs = []
     for number, row in enumerate(rows, 1):
         here = f"{where}, {unit} {number}"
         first, second = as_row(row, (2,), f"a ({', '.join(ends)}) pair", here)
         one = as_label(first, here, ends[0])
         other = as_label(second, here, f"{ends[1]} of {one!r}")
-        pairs.setdefault((one, other), number)
-    if len(pairs) < number:
+        pairs.append((one, other))
+    different = list(dict.fromkeys(pairs))
+    if len(different) < len(pairs):
         warnings.warn(
-            f"{where}: {number - len(pairs)} of {number} {unit}s repeat another and "
-            "were counted once.",
+            f"{where}: {len(pairs) - len(different)} of {len(pairs)} {unit}s repeat "
+            "another and were counted once.",
             ContextWarning,
             stacklevel=4,
         )
-    return pairs
+    return different
 
 
 def count_annotations(rows: Any, name: str) -> Counts:

@@ -291,10 +291,17 @@ class FamilyContext(Context):
 
     def _linked_rows(self, context: Context) -> GraphKinship | None:
         """The graph of counts whose columns are known labels, though not their rows."""
-        known = {*self.kinship.index, *context.labels}
-        if isinstance(context, RelationalContext) and known.issuperset(context.columns):
-            return GraphKinship.of_rows(context)
-        return None
+        if not isinstance(context, RelationalContext):
+            return None
+        if not {*self.kinship.index, *context.labels}.issuperset(context.columns):
+            return None
+        names = tuple(dict.fromkeys((*context.labels, *context.columns)))
+        at, found = index_of(names), sp.coo_array(context.counts)
+        rows, columns = (positions_of(x, at) for x in (context.labels, context.columns))
+        ends = rows[found.coords[0]], columns[found.coords[1]]
+        weights = sp.csr_array((found.data, ends), shape=(len(names),) * 2)
+        both = sp.csr_array(weights.maximum(weights.T))
+        return GraphKinship(names, both, context.triples)
 
     def _joined(self, later: FamilyContext) -> dict[str, Any]:
         return {"kinship": later.kinship}

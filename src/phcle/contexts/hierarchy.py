@@ -86,14 +86,15 @@ class Hierarchy:
         ('cat', 'pet', 'animal')
         """
         where = f"hierarchy {name!r}"
-        pairs = read_pairs(_pairs_of(edges, where), where, "edge", ("child", "parent"))
-        for (child, parent), number in pairs.items():
-            if child == parent:
+        if hasattr(edges, "is_directed"):  # NetworkX
+            if not edges.is_directed():
                 raise ContextError(
-                    f"{where}, edge {number}: {child!r} is its own parent; remove "
-                    "this edge."
+                    f"{where} must be a directed graph, with edges from child to "
+                    "parent. Got an undirected one; make it a DiGraph."
                 )
-        return cls._of(pairs, name)
+            edges = list(edges.edges())
+        rows = rows_of(edges, "hierarchy", where)
+        return cls._of(read_pairs(rows, where, "edge", ("child", "parent")), name)
 
     @classmethod
     def _of(cls, pairs: Iterable[tuple[str, str]], name: str) -> Hierarchy:
@@ -152,7 +153,7 @@ class Hierarchy:
         # Compiled code finds out fast whether there is one, which matters when large
         # hierarchies are loaded.
         n_parts, _ = connected_components(self._above, connection="strong")
-        if n_parts == len(self.nodes) and (self.edges[:, 0] != self.edges[:, 1]).all():
+        if n_parts == len(self.nodes) and not self._above.diagonal().any():
             return
         sorter = graphlib.TopologicalSorter[int]()
         for child, parent in self.edges.tolist():
@@ -182,26 +183,23 @@ class Hierarchy:
     @property
     def leaves(self) -> tuple[str, ...]:
         """Nodes without children, in order of first appearance."""
-        return tuple(
-            node
-            for node, internal in zip(self.nodes, self.has_children, strict=True)
-            if not internal
-        )
+        return some_names(self.nodes, np.flatnonzero(~self.has_children))
 
     @cached_property
     def _above(self) -> sp.csr_array:
-        """Parents of every node, in the order of the edges."""
-        return _listed(self.edges, len(self.nodes))
+        """Whether a node is a parent of another: (nodes, nodes)."""
+        ones, n = np.ones(len(self.edges), dtype=bool), len(self.nodes)
+        return sp.csr_array((ones, self.edges.T), shape=(n, n))
 
     @cached_property
-    def _below(self) -> sp.csr_array:
-        """Children of every node, in the order of the edges."""
-        return _listed(self.edges[:, ::-1], len(self.nodes))
-
-    def _beside(self, node: str, lists: sp.csr_array) -> tuple[str, ...]:
-        at = self.index[node]
-        found = lists.indices[lists.indptr[at] : lists.indptr[at + 1]]
-        return tuple(self.nodes[i] for i in found.tolist())
+    def _lists(self) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+        """Parents and children of every node, in the order of the edges."""
+        parents: dict[str, list[str]] = {node: [] for node in self.nodes}
+        children: dict[str, list[str]] = {node: [] for node in self.nodes}
+        for child, parent in self.named_edges:
+            parents[child].append(parent)
+            children[parent].append(child)
+        return parents, children
 
     def parents_of(self, node: str) -> tuple[str, ...]:
         """Return the direct parents of a node.
@@ -216,7 +214,7 @@ class Hierarchy:
         tuple of str
             Its parents, in the order of the edges.
         """
-        return self._beside(node, self._above)
+        return tuple(self._lists[0][node])
 
     def children_of(self, node: str) -> tuple[str, ...]:
         """Return the direct children of a node.
@@ -231,7 +229,7 @@ class Hierarchy:
         tuple of str
             Its children, in the order of the edges.
         """
-        return self._beside(node, self._below)
+        return tuple(self._lists[1][node])
 
     def path_to(self, node: str) -> tuple[str, ...]:
         """Find the way from a root down to a node, along first parents.
@@ -276,9 +274,8 @@ class Hierarchy:
         >>> tree.nodes_below("pet").tolist()
         [0, 1]
         """
-        found = breadth_first_order(
-            self._below, self.index[node], return_predecessors=False
-        )
+        at, below = self.index[node], self._above.T
+        found = breadth_first_order(below, at, return_predecessors=False)
         return np.sort(found).astype(np.int64)
 
     def extended(self, edges: Hierarchy, *, name: str) -> Hierarchy:
@@ -324,13 +321,11 @@ class Hierarchy:
         Hierarchy
             The renamed hierarchy.
         """
-
-        def renamed(edge: tuple[str, str]) -> tuple[str, str]:
-            return spellings.get(edge[0], edge[0]), spellings.get(edge[1], edge[1])
-
-        edges = (edge for edge in map(renamed, self.named_edges) if edge[0] != edge[1])
-        lengths = {renamed(edge): x for edge, x in self.lengths_by_edge.items()}
-        return self._of(edges, name).measured(lengths)
+        names = [spellings.get(node, node) for node in self.nodes]
+        edges = [(names[child], names[parent]) for child, parent in self.edges.tolist()]
+        found = self._of([edge for edge in edges if edge[0] != edge[1]], name)
+        lengths = () if self.lengths is None else self.lengths.tolist()
+        return found.measured(dict(zip(edges, lengths, strict=False)))
 
     def ancestor_distances(self, labels: Sequence[str]) -> tuple[Ints, Ints, Ints]:
         """Find all ancestors of labels and the number of steps to them.
@@ -350,19 +345,17 @@ class Hierarchy:
             Fewest upward edges from the label to the ancestor. The three arrays are
             sorted by row, then by node.
         """
-        n = len(self.nodes)
-        rows = np.arange(len(labels))
-        nodes = np.array([self.index[label] for label in labels], dtype=np.int64)
-        found = [(rows, nodes, np.zeros_like(rows))]
-        while len(rows):
-            # Replace each (row, node) by (row, parent) for all parents of the node.
-            above = self._above[nodes]
-            rows = np.repeat(rows, np.diff(above.indptr))
-            rows, nodes = np.divmod(np.unique(rows * n + above.indices), n)
-            found.append((rows, nodes, np.full_like(rows, len(found))))
-        rows, nodes, steps = (np.concatenate(part) for part in zip(*found, strict=True))
+        at = np.array([self.index[label] for label in labels], dtype=np.int64)
+        shape = len(at), len(self.nodes)
+        level = sp.csr_array((np.ones(len(at), bool), (np.arange(len(at)), at)), shape)
+        found = []
+        while level.nnz:  # ends, because there is no cycle
+            found.append(level.nonzero())
+            level = sp.csr_array(level @ self._above)
+        rows, nodes = np.concatenate(found, axis=1) if found else np.zeros((2, 0), int)
+        steps = np.repeat(np.arange(len(found)), [len(part[0]) for part in found])
         # Found in order of steps, so the first of each pair is the nearest.
-        _, nearest = np.unique(rows * n + nodes, return_index=True)
+        _, nearest = np.unique(rows * shape[1] + nodes, return_index=True)
         return rows[nearest], nodes[nearest], steps[nearest]
 
     def pack(self, store: TensorStore) -> None:
@@ -421,26 +414,6 @@ class Hierarchy:
         self.refuse_cycles(name)
 
 
-def _listed(pairs: Ints, n: int) -> sp.csr_array:
-    """The second nodes of pairs by their first, in the order in which they came."""
-    order = np.argsort(pairs[:, 0], kind="stable")
-    starts = np.searchsorted(pairs[order, 0], np.arange(n + 1))
-    ones = np.ones(len(order), dtype=bool)
-    return sp.csr_array((ones, pairs[order, 1], starts), shape=(n, n))
-
-
-def _pairs_of(edges: Any, where: str) -> Iterable[Any]:
-    """Pairs of a NetworkX graph or a data frame; other edges stay as they are."""
-    if not hasattr(edges, "is_directed"):
-        return rows_of(edges, "hierarchy", where)
-    if not edges.is_directed():
-        raise ContextError(
-            f"{where} must be a directed graph, with edges from child to parent. Got "
-            "an undirected one; make it a DiGraph."
-        )
-    return list(edges.edges())
-
-
 GENERAL = 0.5
 """A node above more than this share of the labels is general: most pairs share it."""
 
@@ -479,9 +452,9 @@ class SpecificNodes:
         self._tree = hierarchy
         self._n_below = np.bincount(nodes, minlength=len(hierarchy.nodes))
         most = GENERAL * len(looked_at) if len(labels) >= FEWEST else np.inf
-        self._is_general = self._n_below > most
-        found = np.flatnonzero(self._is_general).tolist()
-        self.general = {hierarchy.nodes[i] for i in found}
+        self.general = set(
+            some_names(hierarchy.nodes, *np.nonzero(self._n_below > most))
+        )
 
     def above_all(self, labels: Sequence[str]) -> tuple[str, ...]:
         """Find the nodes above all of some labels, or equal to one, but not general.
@@ -501,11 +474,11 @@ class SpecificNodes:
         if any(label not in tree.index for label in labels):
             return ()
         _, nodes, steps = tree.ancestor_distances(labels)
-        is_shared = np.bincount(nodes, minlength=n) == len(labels)
-        found = np.flatnonzero(is_shared & ~self._is_general)
+        found = np.flatnonzero(np.bincount(nodes, minlength=n) == len(labels))
         far = np.bincount(nodes, weights=steps, minlength=n)
         order = np.lexsort((far[found], self._n_below[found]))
-        return tuple(tree.nodes[i] for i in found[order].tolist())
+        shared = some_names(tree.nodes, found[order])
+        return tuple(node for node in shared if node not in self.general)
 
 
 DENSE_LIMIT = 5_000

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,9 +23,6 @@ from phcle.contexts.labels import index_of, positions_of, some_names
 from phcle.contexts.matrices import LARGEST, take_rows
 from phcle.errors import ContextError
 from phcle.files.container import TensorStore
-
-if TYPE_CHECKING:
-    from phcle.contexts.counts import RelationalContext
 
 GROUND = 0.1
 """Pull of the nodes of a graph to zero, as a share of their mean bond to neighbours.
@@ -238,31 +235,6 @@ class GraphKinship:
     triples: LabelLinks | None = None
     shape = "graph"
 
-    @classmethod
-    def of_rows(cls, context: RelationalContext) -> GraphKinship:
-        """Make a graph from the edges of some labels only.
-
-        Parameters
-        ----------
-        context : RelationalContext
-            Edges from its labels to its columns, which are labels too.
-
-        Returns
-        -------
-        GraphKinship
-            The graph of rows and columns, with every edge in both directions.
-        """
-        names = tuple(dict.fromkeys((*context.labels, *context.columns)))
-        at, found = index_of(names), sp.coo_array(context.counts)
-        rows, others = (
-            positions_of(context.labels, at),
-            positions_of(context.columns, at),
-        )
-        ends = rows[found.coords[0]], others[found.coords[1]]
-        weights = sp.csr_array((found.data, ends), shape=(len(names),) * 2)
-        both = sp.csr_array(weights.maximum(weights.T))
-        return cls(names, both, context.triples)
-
     @property
     def links(self) -> LabelLinks | None:
         """Its edges, with their relations if they have any."""
@@ -376,14 +348,14 @@ class GraphKinship:
             The larger tree or graph.
         """
         names = tuple(dict.fromkeys((*self.names, *new.names)))
-        shape = len(names), len(names)
-        old, found = sp.coo_array(self.weights), sp.coo_array(new.weights)
+        n, found = len(self.names), sp.coo_array(new.weights)
         ends = positions_of(new.names, index_of(names))[np.array(found.coords)]
-        is_new = (ends >= len(self.names)).any(axis=0)
-        weights = sp.csr_array((old.data, old.coords), shape=shape)
-        added = sp.csr_array((found.data[is_new], ends[:, is_new]), shape=shape)
+        is_new = (ends >= n).any(axis=0)
+        later = sp.csr_array((len(names) - n, len(names) - n))
+        old = sp.csr_array(sp.block_diag([self.weights, later]))
+        added = sp.csr_array((found.data[is_new], ends[:, is_new]), shape=old.shape)
         links = self.triples and self.triples.joined(new.triples)
-        return GraphKinship(names, sp.csr_array(weights + added), links)
+        return GraphKinship(names, sp.csr_array(old + added), links)
 
     def pack(self, store: TensorStore) -> None:
         """Put all edges into a file's store.

@@ -138,7 +138,7 @@ def frame(*rows):
         ),
         ([(np.nan, "b")], "edge 1: the child is empty"),
         ([("a", 1.5)], "a parent of 'a' must be text.*Got 1.5"),
-        ([("a", "b"), ("a", " a")], "edge 2: 'a' is its own parent; remove"),
+        ([("a", "b"), ("a", " a")], "has a cycle: a → a; remove"),
         ([], "'mine' is empty: it has no edge"),
         (frame(), "'mine' is empty: it has no edge"),
         (frame(("a", "b"))[["child"]], "'parent' is not in its header 'child'"),
