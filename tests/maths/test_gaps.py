@@ -110,6 +110,6 @@ def test_what_is_left_lies_around_its_own_means(gaps, rng):
     )
     for left in (
         scaled.without(ROWS[HIDDEN[0]], HIDDEN[1]),
-        scaled.without_rows(ROWS[:2]),
+        scaled.without(ROWS[:2]),
     ):
         np.testing.assert_allclose(left.offset, np.nanmean(dense(left.gaps), axis=0))

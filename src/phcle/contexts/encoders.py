@@ -626,6 +626,33 @@ def encode_texts(
     return vectors
 
 
+def words_of(
+    labels: Iterable[Any] | Mapping[Any, str], name: str, what: str = "word"
+) -> dict[str, str]:
+    """Return the word or name that belongs to each label.
+
+    Parameters
+    ----------
+    labels : iterable of str, or mapping from label to str
+        Labels, or the word of each label.
+    name : str
+        Name of the context, for messages.
+    what : str, default "word"
+        What words are called in messages.
+
+    Returns
+    -------
+    dict from str to str
+        A word for each label, by default the label itself.
+    """
+    where = f"labels of context {name!r}"
+    keys = as_labels(labels, where)
+    if not isinstance(labels, Mapping):
+        return dict(zip(keys, keys, strict=True))
+    words = zip(keys, labels.values(), strict=True)
+    return {key: as_label(word, f"{where}, {key!r}", what) for key, word in words}
+
+
 def stack_vectors(labels: Sequence[str], vectors: Sequence[Any], name: str) -> Floats:
     """Stack vectors of one length.
 

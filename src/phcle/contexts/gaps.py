@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from phcle.arrays import Flags, Floats, Ints
 from phcle.backends.protocol import Array, Backend
-from phcle.contexts.matrices import LARGEST, as_csr
+from phcle.contexts.matrices import LARGEST, as_csr, take_rows
 from phcle.contexts.terms import kept_by_backend
 from phcle.errors import ContextError
 from phcle.files.container import TensorStore
@@ -204,8 +204,7 @@ class Gaps:
         """
         if not self.is_sparse:
             return Gaps(np.where(at >= 0, self.values[:, at], np.nan))
-        empty = replace(self, values=sp.csr_array((1, self.shape[0])))
-        return self.turned.stacked(empty).take(at).turned
+        return replace(self, values=take_rows(self.turned.values, at)).turned
 
     def stacked(self, below: Gaps) -> Gaps:
         """Append the rows of another matrix with the same columns, in any layout."""
@@ -460,25 +459,22 @@ class ScaledRows:
         gaps, own = self.gaps.take(kept), at[self.rows[kept]]
         return replace(self, gaps=gaps, rows=own, n_labels=len(rows))
 
-    def without(self, rows: Ints, columns: Ints) -> Self:
-        """Return the values without some known cells, around their own means."""
-        at = np.searchsorted(self.rows, rows)
-        return self._centred(self.gaps.without(at, columns), self.rows)
+    def without(self, rows: Ints, columns: Ints | None = None) -> Self:
+        """Return the values without some known cells, or without all of some labels.
 
-    def without_rows(self, rows: Ints) -> Self:
-        """Return the values as if nothing were known about some labels."""
-        kept = np.flatnonzero(~np.isin(self.rows, rows))
-        return self._centred(self.gaps.take(kept), self.rows[kept])
-
-    def _centred(self, gaps: Gaps, rows: Ints) -> Self:
-        """Fewer values around their means, on the same scale.
-
-        A mean that includes a hidden cell would tell on which side of it the cell is:
-        what is left would lie on the other side, and predictions with it.
+        They lie around their own means, on the same scale. A mean that includes a
+        hidden cell would tell on which side of it the cell is: what is left would lie
+        on the other side, and predictions with it.
         """
-        found = gaps.moments()
+        if columns is None:
+            kept = np.flatnonzero(~np.isin(self.rows, rows))
+            left, places = self.gaps.take(kept), self.rows[kept]
+        else:
+            at, places = np.searchsorted(self.rows, rows), self.rows
+            left = self.gaps.without(at, columns)
+        found = left.moments()
         offset = np.where(found.count > 0, found.mean, self.offset)
-        return replace(self, gaps=gaps, rows=rows, offset=offset)
+        return replace(self, gaps=left, rows=places, offset=offset)
 
     @cached_property
     def filled(self) -> tuple[Any, Floats | None]:

@@ -39,13 +39,6 @@ def merging_matrix(names: Sequence[str]) -> sp.csr_array:
     )
 
 
-def _pick(at: npt.NDArray[np.int64], n: int) -> sp.csr_array:
-    """The matrix that picks rows by their positions; −1 picks nothing."""
-    present = np.flatnonzero(at >= 0)
-    coords = (present, at[present])
-    return sp.csr_array((np.ones(len(present)), coords), shape=(len(at), n))
-
-
 def take_rows(
     matrix: sp.csr_array, rows: Sequence[int] | npt.NDArray[np.int64]
 ) -> sp.csr_array:
@@ -64,11 +57,11 @@ def take_rows(
         The rows, in this order.
     """
     wanted = np.asarray(rows, dtype=np.int64)
-    if np.array_equal(wanted, np.arange(matrix.shape[0])):
-        return matrix.copy()
-    taken = sp.csr_array(_pick(wanted, matrix.shape[0]) @ matrix)
-    taken.sort_indices()
-    return taken
+    found = matrix[wanted[wanted >= 0]]
+    lengths = np.zeros(len(wanted), dtype=np.int64)
+    lengths[wanted >= 0] = np.diff(found.indptr)
+    places = found.indices, np.concatenate([[0], np.cumsum(lengths)])
+    return sp.csr_array((found.data, *places), (len(wanted), matrix.shape[1]))
 
 
 def take_columns(matrix: sp.csr_array, columns: npt.NDArray[np.int64]) -> sp.csr_array:
@@ -86,7 +79,7 @@ def take_columns(matrix: sp.csr_array, columns: npt.NDArray[np.int64]) -> sp.csr
     csr_array
         The columns, in this order.
     """
-    return sp.csr_array(matrix @ _pick(columns, matrix.shape[1]).T.tocsr())
+    return sp.csr_array(take_rows(sp.csr_array(matrix.T), columns).T)
 
 
 def as_csr(matrix: Any, name: str) -> sp.csr_array:
@@ -141,32 +134,15 @@ def stacked(parts: Iterable[Any], n_columns: int, name: str) -> sp.csr_array:
     csr_array of float64
         All rows.
     """
-    values, places, lengths = [], [], [np.zeros(1, dtype=np.int64)]
+    blocks = [sp.csr_array((0, n_columns))]
     for number, part in enumerate(parts, 1):
-        block = as_csr(part, name)
-        if block.shape[1] != n_columns:
+        blocks.append(as_csr(part, name))
+        if blocks[-1].shape[1] != n_columns:
             raise ContextError(
-                f"context {name!r}: part {number} has {block.shape[1]} columns, but "
-                f"there are names for {n_columns}."
+                f"context {name!r}: part {number} has {blocks[-1].shape[1]} columns, "
+                f"but there are names for {n_columns}."
             )
-        values.append(block.data)
-        places.append(block.indices.astype(np.int32, copy=False))
-        lengths.append(np.diff(block.indptr).astype(np.int64))
-    indptr = np.cumsum(np.concatenate(lengths))
-    data = _emptied(values, np.float64)
-    indices = _emptied(places, np.int32)
-    return sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
-
-
-def _emptied(blocks: list[npt.NDArray[Any]], dtype: Any) -> npt.NDArray[Any]:
-    """Blocks one after the other; each is freed as soon as it is copied."""
-    whole = np.empty(sum(map(len, blocks)), dtype=dtype)
-    start = 0
-    while blocks:
-        block = blocks.pop(0)
-        whole[start : start + len(block)] = block
-        start += len(block)
-    return whole
+    return sp.csr_array(sp.vstack(blocks))
 
 
 def check_axes(

@@ -26,7 +26,6 @@ from phcle.contexts.encoders import (
 )
 from phcle.contexts.gaps import Gaps, ScaledRows
 from phcle.contexts.labels import (
-    as_label,
     as_labels,
     index_of,
     is_missing,
@@ -337,13 +336,15 @@ class DescriptiveContext(Context):
         """Known cells or gaps, whichever are fewer in a row."""
         return self.rows.by_row.cells
 
-    def without_cells(self, rows: Ints, columns: Ints) -> DescriptiveContext:
-        """Return the context without some known cells, around the means of the others.
+    def without(self, rows: Ints, columns: Ints | None = None) -> DescriptiveContext:
+        """Return the context without some cells, around the means of the others.
 
         Parameters
         ----------
-        rows, columns : arrays of int
+        rows : array of int
             Positions of the cells among the labels of a problem.
+        columns : array of int, optional
+            Their columns. By default nothing is known of these labels any more.
 
         Returns
         -------
@@ -351,22 +352,6 @@ class DescriptiveContext(Context):
             The smaller context.
         """
         left = self.rows.without(rows, columns)
-        return self.changed(rows=left, offset=left.offset)
-
-    def without_rows(self, rows: Ints) -> DescriptiveContext:
-        """Return the context as if it knew nothing of some labels.
-
-        Parameters
-        ----------
-        rows : array of int
-            Positions of the labels among those of a problem.
-
-        Returns
-        -------
-        DescriptiveContext
-            The smaller context.
-        """
-        left = self.rows.without_rows(rows)
         return self.changed(rows=left, offset=left.offset)
 
     def fingerprint_arrays(self) -> list[Any]:
@@ -1004,11 +989,9 @@ class DescriptiveContext(Context):
         >>> words.columns[0]
         'data'
         """
-        where = f"labels of context {name!r}"
-        labels = as_labels(names, where)
-        given = names.values() if isinstance(names, Mapping) else labels
-        texts = [as_label(text, where, "name") for text in given]
-        columns, source, values = encoders.weigh_names(texts, name)
+        texts = encoders.words_of(names, name, "name")
+        labels = tuple(texts)
+        columns, source, values = encoders.weigh_names(list(texts.values()), name)
         found = cls(name, labels, columns, values, source=source)
         kept = np.flatnonzero(np.diff(values.indptr)).tolist()
         return found._taken(kept, [labels[i] for i in kept])
@@ -1048,15 +1031,7 @@ class DescriptiveContext(Context):
         >>> DescriptiveContext.from_vectors(vectors, labels=["cat", "dog"]).labels
         ('cat', 'dog')
         """
-        where = f"labels of context {name!r}"
-        wanted = None
-        if labels is not None:
-            keys = as_labels(labels, where)
-            words_now = labels.values() if isinstance(labels, Mapping) else keys
-            wanted = {
-                key: as_label(word, f"{where}, {key!r}", "word")
-                for key, word in zip(keys, words_now, strict=True)
-            }
+        wanted = None if labels is None else encoders.words_of(labels, name)
         words = None if wanted is None else set(wanted.values())
         if isinstance(vectors, (str, Path)):
             found = read_word_vectors(Path(vectors), words)
@@ -1066,7 +1041,7 @@ class DescriptiveContext(Context):
         elif (table := frame_table(vectors, f"context {name!r}")) is not None:
             merged = labelled_rows(table)
             say_remarks(table, stacklevel=2)
-            own = map(np.array, zip(*merged.cells.values(), strict=True))
+            own = zip(*merged.cells.values(), strict=True)
             found = dict(zip(merged.labels, own, strict=True))
         else:
             found = dict(zip(*encoders.by_label(vectors, name), strict=True))

@@ -143,7 +143,7 @@ def hide_cells(
     drawn = rng.random((len(rows), len(table.fields))) < share
     at, columns = np.nonzero(~np.isnan(found) & drawn[:, _field_of(table)])
     places = np.array([row_of[x] for x in table.labels], dtype=np.int64)[rows[at]]
-    left = table.without_cells(places, columns)
+    left = table.without(places, columns)
     truth = (found[at, columns] - left.offset[columns]) / table.scale[columns]
     return left, HiddenCells(places, columns, truth)
 
@@ -229,7 +229,7 @@ class _DenseFolds:
             self.row_fold[at] if hides_rows else self.cell_fold[at, field_of[columns]]
         )
         is_in = folds == fold
-        return self.table.without_cells(self.rows[at[is_in]], columns[is_in])
+        return self.table.without(self.rows[at[is_in]], columns[is_in])
 
     def note(
         self,
@@ -269,7 +269,7 @@ class _TagFolds:
         """The table without the labels of a fold; single tags are never hidden."""
         if not hides_rows:
             return None
-        return self.table.without_rows(self.rows[self.row_fold == fold])
+        return self.table.without(self.rows[self.row_fold == fold])
 
     def note(
         self,
