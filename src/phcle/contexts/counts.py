@@ -283,10 +283,6 @@ class RelationalContext(Context):
         return lam.negatives * self.row_mass / self.total
 
     @property
-    def n_dense_columns(self) -> int:
-        return len(self.columns)
-
-    @property
     def masses(self) -> tuple[AnyFloats, AnyFloats]:
         return self.row_mass, self.column_mass
 

@@ -626,6 +626,11 @@ def encode_texts(
     return vectors
 
 
+def dimensions(vectors: Any) -> tuple[str, ...]:
+    """Return names for the columns of vectors."""
+    return tuple(f"dimension {i}" for i in range(1, vectors.shape[1] + 1))
+
+
 def words_of(
     labels: Iterable[Any] | Mapping[Any, str], name: str, what: str = "word"
 ) -> dict[str, str]:

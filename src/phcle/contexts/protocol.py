@@ -300,7 +300,7 @@ class Context(ABC):
     @property
     def n_dense_columns(self) -> int:
         """Number of columns that the term of W computes for every label."""
-        return 0
+        return 0 if self.masses is None else len(self.columns)
 
     @property
     def masses(self) -> tuple[AnyFloats, AnyFloats] | None:
@@ -530,11 +530,6 @@ class Context(ABC):
         return self.changed(weight=weight, factor=factor, rows=None)
 
     # ---- in an embedding: queries, later labels, files ----
-
-    @property
-    def has_readable_columns(self) -> bool:
-        """Whether column names mean something to a person."""
-        return True
 
     @property
     def predicts_columns(self) -> bool:
@@ -909,21 +904,3 @@ def compared(one: Codes, other: Codes) -> Ints:
     }
     found = [AT.get(group, -1) for group in rules]
     return np.select(list(rules.values()), found, default=AT["one"])
-
-
-def words_of(group: str, verbs: tuple[str, str]) -> str:
-    """Say in words what a group of reasons is.
-
-    Parameters
-    ----------
-    group : str
-        A key of `GROUPS`.
-    verbs : tuple of str
-        What labels do with columns, in plural and singular, such as "have" and "has".
-
-    Returns
-    -------
-    str
-        The words.
-    """
-    return GROUPS[group].format(have=verbs[0], has=verbs[1])

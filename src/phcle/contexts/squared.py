@@ -143,13 +143,13 @@ def _skewness(values: Floats) -> float:
         return float(((away / spread) ** 3).mean()) if spread > 0 else 0.0
 
 
-def units_differ(values: Floats, titles: Sequence[str]) -> bool:
+def units_differ(matrix: Gaps, titles: Sequence[str]) -> bool:
     """Tell whether columns seem to be in different units.
 
     Parameters
     ----------
-    values : array of shape (labels, columns)
-        The numbers; NaN for missing values.
+    matrix : Gaps
+        The numbers.
     titles : sequence of str
         For each column the title of its field; values of a category share one, and so
         one spread.
@@ -160,14 +160,8 @@ def units_differ(values: Floats, titles: Sequence[str]) -> bool:
         Whether the spread of any field is more than ten times larger or smaller than
         the median spread.
     """
-    known = np.isfinite(values)  # infinite values are refused later, with their label
-    count = np.maximum(known.sum(axis=0), 1)
-    filled = np.where(known, values, 0.0)
-    mean = filled.sum(axis=0) / count
     _, field = np.unique(titles, return_inverse=True)
-    with np.errstate(over="ignore"):  # an infinite spread differs, which is right
-        squares = np.where(known, filled - mean, 0.0) ** 2
-        spread = np.sqrt(np.bincount(field, squares.sum(axis=0) / count))
+    spread = np.sqrt(np.bincount(field, matrix.moments().deviation ** 2))
     spread = spread[spread > 0]
     if len(spread) < 2:
         return False

@@ -412,11 +412,6 @@ class DescriptiveContext(Context):
         return "tags" if self.matrix.is_sparse else "numbers"
 
     @property
-    def has_readable_columns(self) -> bool:
-        """Whether column names mean something to a person."""
-        return self.readable
-
-    @property
     def predicts_columns(self) -> bool:
         """Whether the context predicts values of readable columns."""
         return self.readable and not self.is_of_names
@@ -605,8 +600,13 @@ class DescriptiveContext(Context):
         return ("names contain", "name contains") if self.is_of_names else super().verbs
 
     def reasons(self, pair: Pair) -> Reasons:
-        """The columns; of names, words that both have, and pieces if there is none."""
+        """The columns; of names, words that both have, and pieces if there is none.
+
+        What has no readable name is in no group.
+        """
         found = super().reasons(pair)
+        if not self.readable:
+            return replace(found, groups=np.full_like(found.groups, -1))
         if not self.is_of_names:
             return found
         is_piece = np.array([encoders.is_piece(x) for x in self.columns])
@@ -866,8 +866,7 @@ class DescriptiveContext(Context):
         )
         if standardize is not None:
             return found
-        differ = units_differ(found.fit_matrix.values, titles)
-        return found.changed(standardize=differ)
+        return found.changed(standardize=units_differ(found.fit_matrix, titles))
 
     @classmethod
     def from_tags(
@@ -955,7 +954,7 @@ class DescriptiveContext(Context):
             columns, source, words = encoders.weigh_words(documents, min_count, name)
             return cls(name, labels, columns, words, source=source)
         vectors = encoders.encode_texts(documents, encoder, name)
-        return cls(name, labels, _numbered(vectors), vectors, readable=False)
+        return cls(name, labels, encoders.dimensions(vectors), vectors, readable=False)
 
     @classmethod
     def from_label_names(
@@ -1041,7 +1040,7 @@ class DescriptiveContext(Context):
         elif (table := frame_table(vectors, f"context {name!r}")) is not None:
             merged = labelled_rows(table)
             say_remarks(table, stacklevel=2)
-            own = zip(*merged.cells.values(), strict=True)
+            own: Any = zip(*merged.cells.values(), strict=True)
             found = dict(zip(merged.labels, own, strict=True))
         else:
             found = dict(zip(*encoders.by_label(vectors, name), strict=True))
@@ -1055,11 +1054,7 @@ class DescriptiveContext(Context):
             )
         rows = as_labels(found, f"context {name!r}")
         values = encoders.stack_vectors(rows, list(found.values()), name)
-        return cls(name, rows, _numbered(values), values, readable=False)
-
-
-def _numbered(vectors: Any) -> tuple[str, ...]:
-    return tuple(f"dimension {i}" for i in range(1, vectors.shape[1] + 1))
+        return cls(name, rows, encoders.dimensions(values), values, readable=False)
 
 
 def merge_rows(

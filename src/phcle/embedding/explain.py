@@ -28,7 +28,7 @@ from phcle.answers import (
     SharedNode,
 )
 from phcle.arrays import Floats
-from phcle.contexts.protocol import AT, Context, Pair, Reasons, words_of
+from phcle.contexts.protocol import AT, GROUPS, Context, Pair, Reasons
 from phcle.contexts.terms import Penalties
 from phcle.errors import ContextError
 
@@ -107,9 +107,9 @@ def _part(
 ) -> ExplainedContext:
     """The part of one context; `unit` turns products into cosines."""
     found = context.reasons(pair)
-    found = replace(found, parts=found.parts / unit)
+    found, (have, has) = replace(found, parts=found.parts / unit), context.verbs
     groups = [
-        _group(embedding, found, group, words_of(group, context.verbs), k)
+        _group(embedding, found, group, GROUPS[group].format(have=have, has=has), k)
         for group, i in AT.items()
         if (found.parts[found.groups == i] != 0).any()
     ]
@@ -120,7 +120,7 @@ def _part(
         context.name,
         context.kind,
         float(found.parts.sum()),
-        tuple(groups) if context.has_readable_columns else (),
+        tuple(groups),
         tuple(SharedNode(x, embedding.name_of(x)) for x in shared),
     )
 
