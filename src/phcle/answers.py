@@ -435,13 +435,9 @@ class ColumnSkill(Answer):
     best_rule : str
         The best of these rules.
     error : float
-        Standard error of the lead over it, clustered by label.
+        Standard error of the lead over it.
     verdict : {"better", "as good", "worse"}
         How the embedding compares with it.
-    whole_rows : float
-        Weight in all scores of cells whose whole row was hidden: the share of the
-        column's gaps in labels without any value in the table; 0.5 if the table has no
-        gaps.
     """
 
     context: str
@@ -455,7 +451,6 @@ class ColumnSkill(Answer):
     best_rule: str
     error: float
     verdict: str
-    whole_rows: float
 
     @property
     def words(self) -> str:
@@ -489,9 +484,9 @@ class CompletionSkill(Answer):
             return "Too few cells could be hidden to say how good a completion is."
         n, of = Counter(x.verdict for x in self.columns), len(self.columns)
         return (
-            f"Completion of {of} column{'s' * (of > 1)} on hidden cells, weighted like "
-            f"the gaps: better than the best simple rule in {n['better']}, as good in "
-            f"{n['as good']}, worse in {n['worse']}."
+            f"Completion of {of} column{'s' * (of > 1)} on hidden cells: better than "
+            f"the best simple rule in {n['better']}, as good in {n['as good']}, worse "
+            f"in {n['worse']}."
         )
 
 

@@ -458,7 +458,7 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
         weights: Mapping[str, float],
         readers: Mapping[str, Any],
     ) -> None:
-        """Predict the gaps of all tables, and say how good that is."""
+        """Predict the gaps of all tables."""
         seed = self._options["random_state"]
         with counted_progress("folds", enabled=self.verbose, unit="fits") as show:
             held = out_of_fold(device, weights, seed=seed, on_fit=show)
@@ -466,10 +466,9 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
             return
         # Only now: the readers' libraries take a second to import.
         from phcle.embedding.completion import complete_tables
-        from phcle.embedding.skill import score_columns
 
         with staged_progress(enabled=self.verbose, unit="columns") as show_field:
-            found, scored = complete_tables(
+            found = complete_tables(
                 self.embedding_,
                 held,
                 effort=self.completion,
@@ -477,9 +476,7 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
                 seed=seed,
                 on_field=lambda title, *n: show_field(f"filling gaps, {title}", *n),
             )
-        skill = score_columns(self.embedding_, scored)
-        origin = {**self.embedding_.origin, "completion": skill.to_dict()}
-        self.embedding_ = replace(self.embedding_, predictions=found, origin=origin)
+        self.embedding_ = replace(self.embedding_, predictions=found)
 
 
 def _document(estimator: Any) -> None:

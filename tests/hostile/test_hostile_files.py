@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 from reader_cases import READERS, WIDTH, forge, mat, npy, sealed_parts
 
-from phcle import PHCLE, LabelEmbedding, RelationalContext, completion_skill, load
+from phcle import PHCLE, LabelEmbedding, RelationalContext, load
 from phcle.cli import main
-from phcle.errors import ContextError, FileError
+from phcle.errors import FileError
 from phcle.files import format_of, parse_json, read_sealed
 
 MEGABYTE = 1 << 20
@@ -197,16 +197,6 @@ def test_a_checkpoint_with_settings_that_cannot_be_is_refused(tmp_path, place, v
     path = forged(tmp_path, "checkpoint", change)
     with pytest.raises(FileError, match=r"a\.ckpt: is not a whole checkpoint"):
         READERS["checkpoint"].read(path)
-
-
-@pytest.mark.parametrize("value", [1, {}, {"cells": 1, "columns": [{"score": "x"}]}])
-def test_scores_of_predictions_that_cannot_be_are_refused_when_asked(tmp_path, value):
-    def change(content, _):
-        content["origin"]["completion"] = value
-
-    found = load(forged(tmp_path, "predictions", change))
-    with pytest.raises(ContextError, match="says about its predictions is damaged"):
-        completion_skill(found)
 
 
 def test_content_with_half_a_character_is_refused(tmp_path):

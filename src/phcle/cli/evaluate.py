@@ -31,7 +31,6 @@ SKILL = {
     "PHCLE": "score:.2f",
     "usual": "usual:.2f",
     "family": "family:.2f",
-    "rows": "whole_rows:.0%",
     "PHCLE is": "verdict",
 }
 SCORES = {
@@ -171,10 +170,6 @@ def _show_skill(answer: CompletionSkill) -> None:
     if rows:
         output.show_line(
             "right: share that is right; usual: mean or most common value."
-        )
-        output.show_line(
-            "rows: gaps in labels without any value in the table; whole hidden rows "
-            "have this weight in all scores (50% if there are no gaps)."
         )
     for row in rows:
         if row.verdict != "better":

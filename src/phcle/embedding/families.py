@@ -1,14 +1,11 @@
-"""What the families of labels say about the columns of a table, by folds.
+"""What the families of labels say about the columns of a table, by parts of labels.
 
-A known cell is told what its family says without the labels of its fold. A mean that
+A known cell is told what its family says without the labels of its part. A mean that
 leaves out only the label itself falls as the label's value rises, and readers would
 read that backwards.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,79 +23,80 @@ PULLS = (0.3, 1.0, 3.0, 10.0)
 Singles = npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True, eq=False)
-class Family:
-    """What families say of all labels.
-
-    Attributes
-    ----------
-    shrunk : array of shape (labels, columns)
-        Means of groups, each pulled to that of the group above; zero is the mean.
-    levels : list of arrays of shape (labels, columns)
-        Plain means of the nearest groups; the shrunk ones where nobody is known.
-    """
-
-    shrunk: Singles
-    levels: list[Singles]
-
-
-def family_says(values: Floats, groups: Groups, rows: Ints, fold: Ints) -> Family:
-    """Say what families say of each label, without the labels of its fold.
+class Families:
+    """Means of groups that leave out the labels of each label's own part.
 
     Parameters
     ----------
-    values : array of shape (labels, columns)
-        Values around their means; NaN is missing.
     groups : Groups
         The groups of all labels.
-    rows, fold : arrays of int
-        Labels with known cells, and the fold of each.
-
-    Returns
-    -------
-    Family
-        What the families say.
+    part : array of int of shape (labels,)
+        The part of each label; -1 for labels that are left out of nothing.
     """
-    if not groups.steps:
-        return Family(np.zeros(values.shape, np.float32), [])
-    known = ~np.isnan(values)
-    filled = np.where(known, values, 0.0)
-    above = sp.csr_array(sum(groups.steps[1:], start=groups.steps[0]).T)
-    # Sums and counts of all groups without each fold, and with every label.
-    left: list[tuple[Ints, Any, Any]] = []
-    for number in range(int(fold.max(initial=-1)) + 1):
-        own = rows[fold == number]
-        part = sp.csr_array(above[:, own])
-        sums = above @ filled - part @ filled[own]
-        left.append((own, sums, above @ known - part @ known[own]))
-    errors = np.zeros((len(PULLS), values.shape[1]))
-    for error, pull in zip(errors, PULLS, strict=True):
-        for own, sums, counts in left:
-            said, _ = _means(sums, counts, groups, own, pull)
-            error += (known[own] * (said - filled[own]) ** 2).sum(axis=0)
-    pulls = np.array(PULLS)[errors.argmin(axis=0)]
-    every = np.arange(len(values))
-    shrunk, levels = _means(above @ filled, above @ known, groups, every, pulls)
-    for own, sums, counts in left:
-        shrunk[own], parts = _means(sums, counts, groups, own, pulls)
-        for level, each in zip(levels, parts, strict=True):
-            level[own] = each
-    return Family(shrunk, levels)
 
+    def __init__(self, groups: Groups, part: Ints) -> None:
+        self.steps = groups.steps
+        self.own_steps = [self._of_own_part(step, part) for step in self.steps]
 
-def _means(
-    sums: Any, counts: Any, groups: Groups, labels: Ints, pull: Floats | float
-) -> tuple[Singles, list[Singles]]:
-    """Shrunk means, from the farthest group down, and the plain ones of the nearest."""
-    shrunk = np.zeros((len(labels), sums.shape[1]))
-    plain: list[Floats] = []
-    for step in groups.steps[::-1]:
-        part = sp.csr_array(step[labels])
-        total, n = part @ sums, part @ counts
-        shrunk = (total + pull * shrunk) / (n + pull)
-        plain.append(np.where(n > 0.5, total / np.maximum(n, 1), np.nan))
-    levels = [
-        np.where(np.isnan(each), shrunk, each).astype(np.float32)
-        for each in plain[::-1][:LEVELS]
-    ]
-    return shrunk.astype(np.float32), levels
+    @staticmethod
+    def _of_own_part(step: sp.csr_array, part: Ints) -> sp.csr_array:
+        """Which labels are in which group, each part of a group by itself."""
+        rows, at = sp.coo_array(step).coords
+        inside = part[rows] >= 0
+        rows, at = rows[inside], at[inside]
+        n_parts = int(part.max(initial=-1)) + 1
+        places = rows, part[rows] * step.shape[1] + at
+        shape = (step.shape[0], max(n_parts, 1) * step.shape[1])
+        return sp.csr_array((np.ones(len(rows)), places), shape=shape)
+
+    def best_pulls(self, values: Floats) -> Floats:
+        """Choose how far each group's mean is pulled to that of the group above.
+
+        Parameters
+        ----------
+        values : array of shape (labels, columns)
+            Values around their means; NaN is missing.
+
+        Returns
+        -------
+        array of shape (columns,)
+            Labels that the group above counts for.
+        """
+        known = ~np.isnan(values)
+        errors = [
+            np.where(known, self.say(values, pull)[0] - values, 0.0) for pull in PULLS
+        ]
+        lost = [(error**2).sum(axis=0) for error in errors]
+        return np.asarray(np.array(PULLS)[np.argmin(lost, axis=0)])
+
+    def say(self, values: Floats, pull: Floats | float) -> Singles:
+        """Say what families say of all labels.
+
+        Parameters
+        ----------
+        values : array of shape (labels, columns)
+            Values around their means; NaN is missing.
+        pull : float or array of shape (columns,)
+            How many labels the group above counts for.
+
+        Returns
+        -------
+        array of shape (1 + levels, labels, columns)
+            Means of groups, each pulled to that of the group above; then plain means of
+            the nearest groups, or the pulled ones where nobody is known.
+        """
+        pulled = np.zeros(values.shape)
+        if not self.steps:
+            return pulled[None].astype(np.float32)
+        known = ~np.isnan(values)
+        both = np.hstack([np.where(known, values, 0.0), known])
+        sums = sum(self.steps[1:], start=self.steps[0]).T @ both
+        own_sums = sum(self.own_steps[1:], start=self.own_steps[0]).T @ both
+        plain: list[Floats] = []
+        for step, own_step in zip(self.steps[::-1], self.own_steps[::-1], strict=True):
+            left = step @ sums - own_step @ own_sums
+            total, n = left[:, : values.shape[1]], left[:, values.shape[1] :]
+            pulled = (total + pull * pulled) / (n + pull)
+            plain.append(np.where(n > 0.5, total / np.maximum(n, 1), np.nan))
+        levels = [np.where(np.isnan(x), pulled, x) for x in plain[::-1][:LEVELS]]
+        return np.stack([pulled, *levels]).astype(np.float32)

@@ -28,9 +28,6 @@ MOST_WITH_FAMILIES = 200_000
 """Labels above which families have no share in predictions, and pages do not say what
 they say: groups of more labels take gigabytes."""
 
-COLUMNS = 16
-"""Columns of a dense table that are summed at once."""
-
 
 @dataclass(frozen=True, eq=False)
 class Groups:
@@ -124,63 +121,51 @@ class FamilyMeans:
         The known values, on the scale on which means are taken. Values that are to be
         predicted may be there: a label never sees its own.
     groups : Groups
-        The groups of all labels.
-    rows : array of int of shape (members,), optional
-        Which label every row of `values` belongs to. By default row i is label i.
+        The groups of all labels, at least one.
+    rows : array of int of shape (members,)
+        Which label every row of `values` belongs to.
 
     Examples
     --------
     >>> from phcle.contexts.gaps import Gaps
     >>> tree = Hierarchy.from_edges([("a", "x"), ("b", "x"), ("c", "x")])
     >>> values = Gaps.of([[1.0], [3.0], [np.nan]], None, "weights")
-    >>> means = FamilyMeans(values, Groups.of(["a", "b", "c"], [tree]))
-    >>> means.at(np.arange(3)).ravel()
+    >>> every = np.arange(3)
+    >>> means = FamilyMeans(values, Groups.of(["a", "b", "c"], [tree]), every)
+    >>> means.at(every).ravel()
     array([3., 1., 2.])
     """
 
-    def __init__(self, values: Gaps, groups: Groups, rows: Ints | None = None) -> None:
+    def __init__(self, values: Gaps, groups: Groups, rows: Ints) -> None:
         self.values, self.steps = values, groups.steps
-        every = np.arange(values.shape[0])
-        self.rows = every if rows is None else np.asarray(rows, np.int64)
-        below = sp.csr_array(np.ones((1, values.shape[0])))  # the last group has all
-        if self.steps:
-            self.row_of = np.full(self.steps[0].shape[0], -1)
-            self.row_of[self.rows] = np.arange(len(self.rows))
-            above = sum(self.steps[1:], start=self.steps[0])[self.rows]
-            below = sp.csr_array(sp.vstack([above.T, below]))
-        sums, counts = _sums(below, values)
-        self.sums, self.counts = sums[:-1], counts[:-1]
-        total = _dense(sums[[-1]])[0]
-        self.overall = total / np.maximum(_dense(counts[[-1]])[0], 1)
+        self.row_of = np.full(self.steps[0].shape[0], -1)
+        self.row_of[rows] = np.arange(len(rows))
+        members = sum(self.steps[1:], start=self.steps[0])[rows].T
+        filled, known = _filled_and_known(values)
+        self.sums, self.counts = members @ filled, members @ known
+        self.overall = values.moments().mean
 
-    def at(self, labels: Ints, columns: slice = slice(None)) -> Floats:
+    def at(self, labels: Ints) -> Floats:
         """Compute the means for some labels.
 
         Parameters
         ----------
         labels : array of int
             Positions of the labels.
-        columns : slice, optional
-            Columns that are asked for; by default all.
 
         Returns
         -------
         array of shape (labels, columns)
             The means; NaN where no other label of any group has a known value.
         """
-        n_columns = len(range(self.values.shape[1])[columns])
-        found = np.full((len(labels), n_columns), np.nan)
-        if not self.steps:
-            return found
-        all_sums, all_counts = self.sums[:, columns], _columns(self.counts, columns)
+        found = np.full((len(labels), self.values.shape[1]), np.nan)
         own = self.row_of[labels]
         is_member = np.flatnonzero(own >= 0)
-        filled, known = _filled_and_known(self.values.take(own[is_member]))
-        own_values, own_known = filled[:, columns], _columns(known, columns)
-        own_values, own_known = _dense(own_values), _dense(own_known)
+        own_parts = _filled_and_known(self.values.take(own[is_member]))
+        own_values, own_known = map(_dense, own_parts)
         for step in self.steps:
             part = sp.csr_array(step[labels])
-            counts, sums = _dense(part @ all_counts), _dense(part @ all_sums)
+            counts, sums = _dense(part @ self.counts), _dense(part @ self.sums)
             times = np.diff(part.indptr)[is_member, None]  # once in every group
             counts[is_member] -= times * own_known
             sums[is_member] -= times * own_values
@@ -202,27 +187,7 @@ def _filled_and_known(values: Gaps) -> tuple[Any, Any]:
     return stored, np.ones((values.shape[0], 1)) if mask is None else mask
 
 
-def _columns(known: Any, columns: slice) -> Any:
-    """Some columns; one column of ones stands for all."""
-    return known if known.shape[1] == 1 else known[:, columns]
-
-
-def _sums(below: sp.csr_array, values: Gaps) -> tuple[Any, Any]:
-    """Sums and counts of the known values of every group."""
-    stored, _ = values.arrays
-    if sp.issparse(stored):
-        filled, known = _filled_and_known(values)
-        return below @ filled, below @ known
-    sums, counts = (np.empty((below.shape[0], values.shape[1])) for _ in range(2))
-    for start in range(0, values.shape[1], COLUMNS):  # no copies of the whole table
-        part = slice(start, start + COLUMNS)
-        at = np.arange(values.shape[1])[part]
-        filled, known = _filled_and_known(values.on_columns(at))
-        sums[:, part], counts[:, part] = below @ filled, below @ known
-    return sums, counts
-
-
 def _dense(matrix: Any) -> Floats:
     """An array of a sparse or dense matrix."""
-    found = matrix.toarray() if hasattr(matrix, "toarray") else matrix
+    found = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
     return np.asarray(found, np.float64)

@@ -86,7 +86,10 @@ class HeldOut:
             Columns of the table.
         """
         n, where = len(self.rows), "the held-out predictions of a table"
-        if not _are_rows(self.rows, n_labels) or len(np.unique(self.rows)) < n:
+        is_row = np.zeros(n_labels, dtype=bool)
+        if self.rows.shape == (n,) and self.rows.dtype == np.int64:
+            is_row[self.rows[(self.rows >= 0) & (self.rows < n_labels)]] = True
+        if is_row.sum() < n:
             raise ContextError(f"{where} are not of its labels")
         n_folds = self.n_folds if self.without_cells.ndim == 3 else 0
         check_array(self.without_cells, (n_folds, n, n_columns), where)
@@ -130,16 +133,5 @@ class HeldTags:
         HeldTags
             All of them.
         """
-        return HeldTags(
-            *(
-                np.concatenate([getattr(part, each.name) for part in parts])
-                for each in fields(HeldTags)
-            )
-        )
-
-
-def _are_rows(rows: Ints, n: int) -> bool:
-    """Whether an array holds positions of labels."""
-    return bool(
-        rows.ndim == 1 and rows.dtype == np.int64 and ((rows >= 0) & (rows < n)).all()
-    )
+        arrays = zip(*(vars(part).values() for part in parts), strict=True)
+        return HeldTags(*map(np.concatenate, arrays))

@@ -6,26 +6,21 @@ other, two actors of one agency are of any age. So each has its own typical diff
 and spread, learned from labels whose values are known, and a message weighs more the
 smaller the spread. Labels that share what they are linked to are alike as well: a ridge
 regression on shared links says how much. Then every kind of message is tried on hidden
-halves of the known cells, which says what it is worth.
+cells, which says what it is worth.
 
 Everything is arrays over label rows; `phcle.embedding.links` collects the links.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator, cg
 
 from phcle.arrays import Flags, Floats, Ints
 from phcle.embedding.links import Links
-
-FEATURES = 12
-"""Columns of the features: six messages, each with its precision."""
 
 NORMAL = 1.4826
 """Standard deviation of a normal distribution, in medians of absolute differences."""
@@ -50,13 +45,6 @@ CLIPPED = 5.0
 HIDDEN = 0.4
 """Share of the cells that are hidden to see what each kind of message is worth."""
 
-COMMON = 0.25
-"""How fast a shared link loses weight with the number of labels that have it."""
-
-NEAREST = 0.05
-"""Spread of labels with a shared link, below which it does not weigh more: a share of
-the column's."""
-
 NOISE = 0.3
 """Ridge of the regression on shared links; a label's own links have length 1."""
 
@@ -69,7 +57,6 @@ class _Groups(NamedTuple):
 
     label: Ints  # (groups,)
     relation: Ints  # (groups,)
-    n_relations: int
     others: sp.csr_array  # (groups, labels): weights of the links to the other ends
 
 
@@ -82,13 +69,47 @@ def _grouped(links: Links, n_labels: int, by: str) -> _Groups:
     kinds, group = np.unique(end * n + links.relation, return_inverse=True)
     shape = (len(kinds), n_labels)
     others = sp.csr_array((links.weights, (group, other)), shape=shape)
-    return _Groups(kinds // n, kinds % n, n, others)
+    return _Groups(kinds // n, kinds % n, others)
+
+
+def messages_by_folds(
+    links: Links, values: Floats, fold: Ints, others: Floats
+) -> Floats:
+    """Say what linked labels tell about a column; no label tells those of its fold.
+
+    Parameters
+    ----------
+    links : Links
+        Links between the rows.
+    values : array of shape (labels,)
+        The column; NaN where it is unknown.
+    fold : array of int of shape (labels,)
+        The fold of each label; -1 for labels in none.
+    others : array of shape (labels, columns)
+        Other columns, NaN where they are unknown. Those that say nothing about the
+        column do no harm.
+
+    Returns
+    -------
+    array of shape (labels, 8)
+        Four messages, each with its precision: all that follow, and what other columns
+        of linked labels and of the label say, together; linked labels with known
+        values; all linked labels, with the first message where they are unknown; labels
+        with shared links. NaN where nothing is said, with precision 0.
+    """
+    known = np.isfinite(values)
+    found = message_features(links, values, known, others)
+    for k in np.unique(fold[known]):
+        is_hidden = known & (fold == k)
+        left = message_features(links, values, known & ~is_hidden, others)
+        found[is_hidden] = left[is_hidden]
+    return found
 
 
 def message_features(
     links: Links, values: Floats, known: Flags, others: Floats
 ) -> Floats:
-    """Say what linked labels tell about a column, for all labels.
+    """Say the same of all labels, from all values.
 
     Parameters
     ----------
@@ -99,68 +120,30 @@ def message_features(
     known : array of bool of shape (labels,)
         Where it is known.
     others : array of shape (labels, columns)
-        Other columns, NaN where they are unknown. Those that say nothing about the
-        column do no harm.
-
-    Returns
-    -------
-    array of shape (labels, 12)
-        Six messages, each with its precision: all that follow together; linked labels
-        with known values; all linked labels, with the first message where they are
-        unknown; labels with shared links; other columns at linked labels; other columns
-        at the label itself. NaN where nothing is said, with precision 0.
-    """
-    column = np.where(known, values, np.nan)
-    said = _messages(links, column, others)
-    hidden = np.random.default_rng(0).random(len(values)) < HIDDEN
-    tried = _messages(links, np.where(hidden, np.nan, column), others)
-    for message, trial in zip(said, tried, strict=True):
-        message[:, 1] *= _worth(trial[hidden], column[hidden])
-    first, second, shared, *rest = said
-    linked, own, everything = (
-        _together(messages, len(values))
-        for messages in (rest[::2], rest[1::2], [second, shared, *rest])
-    )
-    return np.hstack([everything, first, second, shared, linked, own])
-
-
-def by_folds(
-    links: Links, values: Floats, known: Flags, fold: Ints, others: Floats
-) -> Floats:
-    """Say the same of known cells, each fold from the cells of the other folds alone.
-
-    Parameters
-    ----------
-    links : Links
-        Links between the rows.
-    values : array of shape (labels,)
-        The column.
-    known : array of bool of shape (labels,)
-        Where it is known.
-    fold : array of int of shape (labels,)
-        The fold of each label.
-    others : array of shape (labels, columns)
         Other columns, NaN where they are unknown.
 
     Returns
     -------
-    array of shape (labels, 12)
-        Features of known cells, which may train a reader; other rows are NaN.
+    array of shape (labels, 8)
+        What `messages_by_folds` returns.
     """
-    found = np.full((len(values), FEATURES), np.nan)
-    for k in np.unique(fold[known]):
-        is_hidden = known & (fold == k)
-        features = message_features(links, values, known & (fold != k), others)
-        found[is_hidden] = features[is_hidden]
-    return found
+    n = len(values)
+    column = np.where(known, values, np.nan)
+    said = _messages(links, column, others)
+    hidden = np.random.default_rng(0).random(n) < HIDDEN
+    tried = _messages(links, np.where(hidden, np.nan, column), others)
+    for message, trial in zip(said, tried, strict=True):
+        message[:, 1] *= _worth(trial[hidden], column[hidden])
+    label = np.tile(np.arange(n), len(said) - 1)
+    value, precision = np.vstack([said[1], *said[2:]]).T
+    return np.hstack([_mean(value, precision, label, n), *said[:3]])
 
 
 def _messages(links: Links, column: Floats, others: Floats) -> list[Floats]:
     """Two steps, shared links, and two messages of each other column."""
     n = len(column)
     linked = _grouped(links, n, "target")
-    itself = sp.csr_array(sp.eye_array(n))
-    own = _Groups(np.arange(n), np.zeros(n, dtype=np.int64), 1, itself)
+    own = _Groups(np.arange(n), np.zeros(n, int), sp.csr_array(sp.eye_array(n)))
     first = _heard(linked, column, column)
     filled = np.where(np.isfinite(column), column, first[:, 0])
     shared = _shared(_grouped(links, n, "source"), column)
@@ -174,72 +157,49 @@ def _heard(
     groups: _Groups, source: Floats, column: Floats, by_line: bool = False
 ) -> Floats:
     """What one column at the sources says about another one, or about itself."""
-    label, relation, n_relations, others = groups
+    label, relation, others = groups
+    n = int(relation.max(initial=-1)) + 1
     size = others @ np.isfinite(source).astype(np.float64)
     mean = others @ np.nan_to_num(source) / np.where(size > 0, size, 1.0)
     is_pair = (size > 0) & np.isfinite(column[label])
     of, x, y = relation[is_pair], mean[is_pair], column[label[is_pair]]
-    slope = np.ones(n_relations)
+    pairs, whole = np.bincount(of, minlength=n), _spread(column)
+
+    def total(values: Floats) -> Floats:
+        return np.asarray(np.bincount(of, values, minlength=n), np.float64)
+
+    slope = np.ones(n)
     if by_line:
-        dx, dy = (v - _medians(of, v, n_relations)[of] for v in (x, y))
-        prior = PRIOR * _spread(source) ** 2
-        slope = np.bincount(of, dx * dy, minlength=n_relations) / (
-            np.bincount(of, dx**2, minlength=n_relations) + prior
-        )
+        dx, dy = (v - (total(v) / np.maximum(pairs, 1))[of] for v in (x, y))
+        slope = total(dx * dy) / (total(dx**2) + PRIOR * _spread(source) ** 2)
     rest = y - slope[of] * x
-    shift, variance, pairs = _learned(of, rest, n_relations, _spread(column))
+    shift = total(rest) / (pairs + PRIOR)
+    error = np.abs(rest - shift[of])
+    typical = NORMAL * total(error) / np.maximum(pairs, 1) + FLOOR * whole
+    squares = total(np.minimum(error, FAR * typical[of]) ** 2) + PRIOR * whole**2
+    variance = squares / (pairs + PRIOR) + FLOOR * whole**2
     speaks = (size > 0) & (pairs >= FEWEST)[relation]
     precision = np.where(speaks, 1 / variance[relation], 0.0)
     said = slope[relation] * mean + shift[relation]
     return _mean(said, precision, label, len(column))
 
 
-def _learned(
-    of: Ints, difference: Floats, n_relations: int, whole: float
-) -> tuple[Floats, Floats, Ints]:
-    """Each relation's typical difference, its variance, and the number of pairs."""
-    pairs = np.bincount(of, minlength=n_relations)
-    shift = np.nan_to_num(_medians(of, difference, n_relations))
-    shift = shift * pairs / (pairs + PRIOR)
-    error = np.abs(difference - shift[of])
-    typical = NORMAL * np.nan_to_num(_medians(of, error, n_relations)) + FLOOR * whole
-    squares = np.minimum(error, FAR * typical[of]) ** 2
-    variance = np.bincount(of, squares, minlength=n_relations) + PRIOR * whole**2
-    return shift, variance / (pairs + PRIOR) + FLOOR * whole**2, pairs
-
-
 def _shared(groups: _Groups, column: Floats) -> Floats:
     """Ridge regression of a column on what labels are linked to, and how."""
+    from sklearn.linear_model import Ridge
+    from sklearn.preprocessing import normalize
+
     rows = np.flatnonzero(np.isfinite(column))
     if not len(rows):
         return np.column_stack([column, np.zeros(len(column))])
     middle, whole = np.median(column[rows]), _spread(column)
     wanted = np.clip((column[rows] - middle) / whole, -CLIPPED, CLIPPED)
-    _, relation, n_relations, others = groups
-    members = sp.csr_array(others.T)
-    row, group = sp.coo_array(members[rows]).coords
-    size = np.bincount(group, minlength=len(relation))
-    total = np.bincount(group, wanted[row], minlength=len(relation))
-    error = wanted[row] - (total / np.maximum(size, 1))[group]
-    several = size[group] > 1
-    error = (error * np.sqrt(1 + 1 / np.maximum(size[group] - 1, 1)))[several]
-    kind = relation[group[several]]
-    variance = _learned(kind, error, n_relations, 1.0)[1]
-    # Sources whose labels differ little weigh more, and so do those of few labels.
-    weight = (size > 0) / np.maximum(size, 1) ** COMMON
-    weight = weight / (np.sqrt(variance)[relation] + NEAREST)
-    design = sp.csr_array(members @ sp.diags_array(weight))
-    length = np.sqrt(np.asarray(design.multiply(design).sum(axis=1)).ravel())
-    design = sp.csr_array(sp.diags_array(1 / np.maximum(length, 1e-12)) @ design)
-    seen = design[rows]
-    back = sp.csr_array(seen.T)
-    gram = LinearOperator(
-        (len(rows), len(rows)), matvec=lambda v: seen @ (back @ v) + NOISE * v
-    )
-    share, _ = cg(gram, wanted, rtol=1e-3, maxiter=STEPS)
-    said = middle + whole * (design @ (back @ share))
-    is_said = length > 0
-    return np.column_stack([np.where(is_said, said, np.nan), is_said / whole**2])
+    links = normalize(sp.csr_matrix(groups.others.T))
+    ridge = Ridge(NOISE, solver="sparse_cg", max_iter=STEPS, tol=1e-3)
+    ridge.set_params(fit_intercept=False).fit(links[rows], wanted)
+    is_said = np.diff(links.indptr) > 0
+    said = np.where(is_said, middle + whole * ridge.predict(links), np.nan)
+    return np.column_stack([said, is_said / whole**2])
 
 
 def _worth(said: Floats, column: Floats) -> float:
@@ -259,13 +219,6 @@ def _clipped_squares(errors: Floats) -> float:
     """The sum of squares; far errors count as less far."""
     error = np.abs(errors)
     return float((np.minimum(error, FAR * NORMAL * np.median(error)) ** 2).sum())
-
-
-def _together(messages: Sequence[Floats], n_labels: int) -> Floats:
-    """Several messages about each label as one; nothing is said if there are none."""
-    stacked = np.vstack([*messages, np.zeros((0, 2))])
-    label = np.tile(np.arange(n_labels), len(messages))
-    return _mean(stacked[:, 0], stacked[:, 1], label, n_labels)
 
 
 def _mean(said: Floats, precision: Floats, label: Ints, n_labels: int) -> Floats:
@@ -288,15 +241,3 @@ def _spread(values: Floats) -> float:
         return 1.0
     robust = NORMAL * float(np.median(np.abs(some - np.median(some))))
     return robust or float(np.std(some)) or 1.0
-
-
-def _medians(group: Ints, values: Floats, n: int) -> Floats:
-    """The median of each group; NaN for one without values."""
-    ordered = values[np.lexsort((values, group))]
-    size = np.bincount(group, minlength=n)
-    start = np.cumsum(size) - size
-    found = np.full(n, np.nan)
-    some = size > 0
-    low, high = (start + (size - 1) // 2)[some], (start + size // 2)[some]
-    found[some] = (ordered[low] + ordered[high]) / 2
-    return found

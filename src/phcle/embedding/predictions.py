@@ -11,6 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.arrays import Flags, Floats, Ints
+from phcle.contexts.labels import positions_of
 from phcle.contexts.matrices import check_array, check_number
 from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.held_out import HeldOut
@@ -321,7 +322,7 @@ class TagPredictions:
             What JSON holds of it.
         """
         store.put_sparse("chances", self.chances)
-        return {"curve": list(self.curve.weights)}
+        return {"curve": list(self.curve)}
 
     @classmethod
     def unpack(
@@ -354,10 +355,12 @@ class TagPredictions:
         data = chances.data
         if chances.shape[0] != len(known) or not ((data >= 0) & (data <= 1)).all():
             raise ContextError(f"{where} are no probabilities of its tags")
-        weights = tuple(packed["curve"])
+        weights = packed["curve"]
+        if len(weights) != len(TagCurve._fields):
+            raise ContextError(f"{where} have a curve with other weights")
         for weight in weights:
             check_number(weight, f"the curve of {where}")
-        return cls(chances, TagCurve.of(weights))
+        return cls(chances, TagCurve(*weights))
 
 
 TablePredictions = Predictions | TagPredictions
@@ -378,19 +381,11 @@ def known_fields(table: DescriptiveContext, labels: Sequence[str]) -> Flags:
     array of bool of shape (labels, fields)
         What is known.
     """
-    matrix = table.matrix
-    first = [field.at.start for field in table.fields]
-    known = np.zeros((len(labels), len(first)), dtype=bool)
-    if not table.labels:
-        return known
-    at = np.array([table.index.get(label, -1) for label in labels], dtype=np.int64)
-    own = np.zeros((len(table.labels), len(first)), dtype=bool)
-    if matrix.is_sparse and matrix.arrays[1] is None:
-        own[:] = True  # a tag that a listed label lacks is absent
-    else:
-        for number, column in enumerate(first):
-            own[:, number] = ~np.isnan(matrix.column(column))
-    known[at >= 0] = own[at[at >= 0]]
+    known = np.zeros((len(labels), len(table.fields)), dtype=bool)
+    at = positions_of(labels, table.index)
+    for number, field in enumerate(table.fields if table.labels else ()):
+        own = ~np.isnan(table.matrix.column(field.at.start))
+        known[at >= 0, number] = own[at[at >= 0]]
     return known
 
 

@@ -6,7 +6,7 @@ each says of its own fold is out of fold, for nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,9 +25,6 @@ MOST_ROWS, MOST_SUPPORTED = 50_000, 3_000
 LARGE = 5_000
 """Known cells of a field from which on boosting grows larger trees; on tables of 3,000
 labels they made no difference."""
-
-MOST_VALUES = 12
-"""Most values of a category that boosting and support vectors read."""
 
 GAPS_AT_ONCE = 2_000
 """Gaps whose leaves are compared at once."""
@@ -69,22 +66,35 @@ class Asked:
     seed: int
     without: Mapping[int, AnyFloats] = field(default_factory=dict)
 
-    def seen_by(self, fold: int) -> AnyFloats:
-        """Features of the known cells for a reader that is blind to a fold.
+    def by_folds(self, most: int) -> Iterator[tuple[int, Ints, Ints, AnyFloats]]:
+        """Go through the readers, of which each is blind to a fold.
 
         Parameters
         ----------
-        fold : int
-            The fold; -1 for none.
+        most : int
+            Most known cells to learn from; of more, some are drawn.
 
-        Returns
-        -------
-        array of shape (known, features)
-            The features.
+        Yields
+        ------
+        tuple
+            The fold, the known cells to learn from, those of the fold, and the features
+            of all known cells. If all are of one fold, it is −1, which has none.
         """
-        if fold not in self.without:
-            return self.features
-        return np.hstack([self.features, self.without[fold]])
+        numbers = np.unique(self.fold).tolist()
+        for fold in numbers if len(numbers) > 1 else [-1]:
+            seen = np.flatnonzero(self.fold != fold)
+            if len(seen) > most:
+                rng = np.random.default_rng(self.seed)
+                seen = np.sort(rng.choice(seen, most, replace=False))
+            features = self.features
+            if self.without:
+                features = np.hstack([features, self.without[fold]])
+            yield fold, seen, np.flatnonzero(self.fold == fold), features
+
+    @property
+    def mean(self) -> Floats:
+        """The mean of the known cells, for each of them."""
+        return np.asarray(self.target.mean(axis=0) + np.zeros_like(self.target))
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,88 +154,113 @@ def grow_forest(asked: Asked, *, leaf: int, n_trees: int = TREES) -> Forested:
     from sklearn.ensemble import ExtraTreesRegressor
 
     n_gaps, width = len(asked.gaps), asked.target.shape[1]
-    held = asked.target.mean(axis=0) + np.zeros_like(asked.target)
-    held_spread = np.zeros(len(asked.fold))
-    gaps: list[Floats] = []
-    gap_spread: list[Floats] = []
-    because = np.zeros((n_gaps, REASONS), dtype=np.int64)
+    held, held_spread = asked.mean, np.zeros(len(asked.fold))
+    gaps, gap_spread = np.zeros((n_gaps, width)), np.zeros(n_gaps)
+    because = np.zeros((n_gaps, REASONS), np.int64)
     because_share = np.zeros((n_gaps, REASONS))
-    folds = _folds(asked.fold)
-    for fold in folds:
-        seen = _sample(asked.fold != fold, MOST_ROWS, asked.seed)
-        own = np.flatnonzero(asked.fold == fold)
+    n_groups = len(np.unique(asked.fold))
+    for fold, seen, own, features in asked.by_folds(MOST_ROWS):
         trees = ExtraTreesRegressor(
-            max(n_trees // len(folds), 1),
+            max(n_trees // n_groups, 1),
             min_samples_leaf=leaf,
             max_features=0.4,
             random_state=asked.seed + fold + 1,
         )
-        target, features = asked.target[seen], asked.seen_by(fold)
+        target = asked.target[seen]
         trees.fit(features[seen], target if width > 1 else target[:, 0])
-        held[own], held_spread[own], _ = _read_trees(trees, features[own])
-        if not n_gaps:
-            continue
-        said, spread, leaves = _read_trees(trees, asked.gaps)
-        gaps.append(said)
-        gap_spread.append(spread)
-        if fold == folds[0]:
-            known = trees.apply(features[seen])
-            near, because_share = _nearest_leaves(known, leaves)
-            because = seen[near]
-    return Forested(
-        held,
-        _mean(gaps, (n_gaps, width)),
-        held_spread,
-        _mean(gap_spread, (n_gaps,)),
-        because,
-        because_share,
-    )
+        if len(own):
+            held[own], held_spread[own] = _read_trees(trees, features[own])
+        if n_gaps:
+            said, spread = _read_trees(trees, asked.gaps)
+            gaps, gap_spread = gaps + said / n_groups, gap_spread + spread / n_groups
+            if fold == asked.fold.min() or fold < 0:
+                known, leaves = map(trees.apply, (features[seen], asked.gaps))
+                near, because_share = _nearest_leaves(known, leaves)
+                because = seen[near]
+    return Forested(held, gaps, held_spread, gap_spread, because, because_share)
 
 
-def _read_trees(trees: Any, features: AnyFloats) -> tuple[Floats, Floats, Ints]:
-    """Mean, spread, and the leaf of every tree."""
-    n = len(features)
-    if not n:
-        return np.zeros((0, trees.n_outputs_)), np.zeros(0), np.zeros((0, 0), np.int64)
-    leaves = np.asarray(trees.apply(features), dtype=np.int64)
-    total, squares, inside = 0.0, 0.0, 0.0
+def _read_trees(trees: Any, features: AnyFloats) -> tuple[Floats, Floats]:
+    """The mean of all trees, and how far they are apart."""
+    total, squares = 0.0, 0.0
+    leaves = trees.apply(features)
     for tree, leaf in zip(trees.estimators_, leaves.T, strict=True):
         said = tree.tree_.value[leaf, :, 0]
         total, squares = total + said, squares + said**2
-        inside = inside + tree.tree_.impurity[leaf]
-    count = leaves.shape[1]
-    mean = np.asarray(total) / count
-    between = (np.asarray(squares) / count - mean**2).mean(axis=1)
-    return mean, np.sqrt(np.maximum(between + inside / count, 0.0)), leaves
+    mean = np.asarray(total) / leaves.shape[1]
+    variance = (np.asarray(squares) / leaves.shape[1] - mean**2).mean(axis=1)
+    return mean, np.sqrt(np.maximum(variance, 0.0))
 
 
 def _nearest_leaves(known: Ints, gaps: Ints) -> tuple[Ints, Floats]:
     """The known cells that share most leaves with each gap, and their weight."""
-    n_known, n_trees = known.shape
-    start = np.concatenate([[0], np.cumsum(known.max(axis=0) + 1)])
-    every = np.repeat(np.arange(n_known), n_trees)
-    at = (known + start[:-1]).ravel()
-    size = np.bincount(at, minlength=start[-1])
-    shares = sp.csr_array(
-        (1.0 / (size[at] * n_trees), (at, every)), shape=(start[-1], n_known)
-    )
-    near = np.zeros((len(gaps), REASONS), dtype=np.int64)
-    share = np.zeros((len(gaps), REASONS))
+    n_trees = known.shape[1]
+    starts = np.cumsum(known.max(axis=0) + 1)
+    first = np.concatenate([[0], starts[:-1]])
+
+    def places(leaves: Ints) -> sp.csr_array:
+        at = np.minimum(leaves + first, starts[-1] - 1).ravel()
+        rows = np.repeat(np.arange(len(leaves)), n_trees)
+        shape = (len(leaves), starts[-1])
+        return sp.csr_array((np.ones(len(at)), (rows, at)), shape=shape)
+
+    members = places(known).T
+    shares = sp.diags_array(1 / np.maximum(members.sum(axis=1) * n_trees, 1)) @ members
+    near, share = np.zeros((2, len(gaps), REASONS))
     for begin in range(0, len(gaps), GAPS_AT_ONCE):
-        own = gaps[begin : begin + GAPS_AT_ONCE]
-        rows = np.repeat(np.arange(len(own)), n_trees)
-        places = np.minimum(own + start[:-1], start[-1] - 1).ravel()
-        inside = sp.csr_array(
-            (np.ones(len(rows)), (rows, places)), shape=(len(own), start[-1])
-        )
-        both = sp.csr_array(inside @ shares)
-        row = np.repeat(np.arange(len(own)), np.diff(both.indptr))
-        order = np.lexsort((both.indices, -both.data, row))
-        rank = np.arange(len(order)) - both.indptr[row]
-        first = rank < REASONS
-        near[begin + row[first], rank[first]] = both.indices[order][first]
-        share[begin + row[first], rank[first]] = both.data[order][first]
-    return near, share
+        both = sp.csr_array(places(gaps[begin : begin + GAPS_AT_ONCE]) @ shares)
+        row, at, data = sp.find(both)
+        order = np.lexsort((at, -data, row))
+        row, at, data = row[order], at[order], data[order]
+        rank = np.arange(len(row)) - np.searchsorted(row, row)
+        is_first = rank < REASONS
+        near[begin + row[is_first], rank[is_first]] = at[is_first]
+        share[begin + row[is_first], rank[is_first]] = data[is_first]
+    return near.astype(np.int64), share
+
+
+def crossfitted(estimator: Any, asked: Asked, most: int = MOST_ROWS) -> Told:
+    """Fit an estimator once without each fold; an output at a time for a regression.
+
+    Parameters
+    ----------
+    estimator : estimator of scikit-learn
+        A regression, or a classifier for the classes.
+    asked : Asked
+        The field.
+    most : int, optional
+        Most known cells to learn from.
+
+    Returns
+    -------
+    Told
+        What it says.
+    """
+    from sklearn.base import clone, is_classifier
+
+    width = asked.target.shape[1]
+    reach = 0.0 if asked.is_class else 1.0
+    held, gaps = asked.mean, np.zeros((len(asked.gaps), width))
+    for _, seen, own, features in asked.by_folds(most):
+        wanted = np.concatenate([features[own], asked.gaps])
+        X, target = features[seen], asked.target[seen]
+        said = np.zeros((len(wanted), width)) + target.mean(axis=0)
+        if is_classifier(estimator):
+            shares = target if width > 1 else np.hstack([1 - target, target])
+            codes = shares.argmax(axis=1)
+            if np.ptp(codes) > 0:
+                fitted = clone(estimator).fit(X, codes)
+                found = np.zeros((len(wanted), shares.shape[1]))
+                found[:, fitted.classes_] = fitted.predict_proba(wanted)
+                said = found[:, -width:]
+        else:
+            for at in np.flatnonzero(np.ptp(target, axis=0) > 0):
+                y = target[:, at]
+                found = clone(estimator).fit(X, y).predict(wanted)
+                said[:, at] = np.clip(found, y.min() - reach, y.max() + reach)
+        held[own] = said[: len(own)]
+        gaps += said[len(own) :] / len(np.unique(asked.fold))
+    return Told(held, gaps)
 
 
 def boosting(asked: Asked) -> Told:
@@ -241,16 +276,11 @@ def boosting(asked: Asked) -> Told:
     Told
         What it says.
     """
-    from sklearn.ensemble import (
-        HistGradientBoostingClassifier,
-        HistGradientBoostingRegressor,
-    )
+    from sklearn import ensemble
 
-    kind = (
-        HistGradientBoostingClassifier
-        if asked.is_class
-        else HistGradientBoostingRegressor
-    )
+    kind: Any = ensemble.HistGradientBoostingRegressor
+    if asked.is_class:
+        kind = ensemble.HistGradientBoostingClassifier
     is_large = len(asked.target) >= LARGE
     reader = kind(
         max_iter=60 if asked.is_class else 120,
@@ -260,7 +290,7 @@ def boosting(asked: Asked) -> Told:
         early_stopping=False,
         random_state=asked.seed,
     )
-    return crossfitted(reader, asked, MOST_ROWS)
+    return crossfitted(reader, asked)
 
 
 def support_vectors(asked: Asked) -> Told:
@@ -282,109 +312,6 @@ def support_vectors(asked: Asked) -> Told:
 
     reader = make_pipeline(StandardScaler(), SVR(C=10, epsilon=0.05, gamma=0.01))
     return crossfitted(reader, asked, MOST_SUPPORTED)
-
-
-def own_reader(estimator: Any) -> Reader:
-    """Make a reader of a user's own estimator of scikit-learn.
-
-    Parameters
-    ----------
-    estimator : estimator of scikit-learn
-        The estimator.
-
-    Returns
-    -------
-    callable
-        The reader.
-    """
-    return lambda asked: crossfitted(estimator, asked, MOST_ROWS)
-
-
-def crossfitted(estimator: Any, asked: Asked, most: int) -> Told:
-    """Fit an estimator once without each fold; an output at a time for a regression.
-
-    Parameters
-    ----------
-    estimator : estimator of scikit-learn
-        A regression, or a classifier for the classes.
-    asked : Asked
-        The field.
-    most : int
-        Most known cells to learn from.
-
-    Returns
-    -------
-    Told
-        What it says.
-    """
-    from sklearn.base import clone, is_classifier
-
-    width = asked.target.shape[1]
-    held = np.zeros_like(asked.target) + asked.target.mean(axis=0)
-    gaps: list[Floats] = []
-    for fold in _folds(asked.fold):
-        seen = _sample(asked.fold != fold, most, asked.seed)
-        own = np.flatnonzero(asked.fold == fold)
-        features = asked.seen_by(fold)
-        wanted = np.concatenate([features[own], asked.gaps])
-        said = np.zeros((len(wanted), width)) + asked.target[seen].mean(axis=0)
-        X, target = features[seen], asked.target[seen]
-        if is_classifier(estimator):
-            codes = _codes(target)
-            if len(np.unique(codes)) > 1:
-                fitted = clone(estimator).fit(X, codes)
-                shares = np.zeros((len(wanted), max(width, 2)))
-                shares[:, fitted.classes_] = fitted.predict_proba(wanted)
-                said = shares if width > 1 else shares[:, 1:]
-        else:
-            for at in np.flatnonzero(np.ptp(target, axis=0) > 0):
-                low, high = target[:, at].min(), target[:, at].max()
-                reach = 0.0 if asked.is_class else 1.0
-                found = clone(estimator).fit(X, target[:, at]).predict(wanted)
-                said[:, at] = np.clip(found, low - reach, high + reach)
-        held[own] = said[: len(own)]
-        gaps.append(said[len(own) :])
-    return Told(held, _mean(gaps, (len(asked.gaps), width)))
-
-
-def _codes(target: Floats) -> Ints:
-    """Classes of shares: the largest one, or whether a single one is above a half."""
-    if target.shape[1] == 1:
-        return (target[:, 0] > 0.5).astype(np.int64)
-    return np.asarray(target.argmax(axis=1), np.int64)
-
-
-def make_team(
-    asked: Asked, *, is_boosted: bool, is_supported: bool, own: Mapping[str, Any]
-) -> dict[str, Reader]:
-    """Choose the readers of a field, beside the forest.
-
-    Parameters
-    ----------
-    asked : Asked
-        The field.
-    is_boosted, is_supported : bool
-        Whether boosting, and support vectors, may be asked, which takes longer.
-    own : mapping from str to estimator
-        The user's own readers.
-
-    Returns
-    -------
-    dict
-        Readers by name.
-    """
-    from sklearn.base import is_classifier
-
-    found: dict[str, Reader] = {}
-    if asked.target.shape[1] <= MOST_VALUES:
-        if is_boosted:
-            found["boosting"] = boosting
-        if is_supported:
-            found["support vectors"] = support_vectors
-    for name, estimator in own.items():
-        if asked.is_class or not is_classifier(estimator):
-            found[name] = own_reader(estimator)
-    return found
 
 
 def mixing_weights(
@@ -416,41 +343,19 @@ def mixing_weights(
 
     matrix = np.column_stack(said)
     n = matrix.shape[1]
-    counts = np.ones(len(truth))
-    weights = np.full(n, 1.0 / n)
+    counts, weights = np.ones(len(truth)), np.full(n, 1.0 / n)
+    # Far readers of one column must not outweigh the pull of another's unit.
+    size = np.sqrt(PULL * max(float(np.mean(truth**2)), 1e-12))
+    size, goal = (0.0, weights) if pull is None else (size, pull)
+    sure = 1e3 * np.sqrt(len(truth) + 1.0)
     for _ in range(ROUNDS if is_robust else 1):
         root = np.sqrt(counts)
-        sure = 1e3 * np.sqrt(len(truth) + 1.0)
-        rows: list[Floats] = [root[:, None] * matrix, sure * np.ones((1, n))]
-        goal: list[Any] = [root * truth, [sure]]
-        if pull is not None:
-            # Far readers of one column must not outweigh the pull of another's unit.
-            size = np.sqrt(PULL * max(float(np.mean(truth**2)), 1e-12))
-            rows.append(size * np.eye(n))
-            goal.append(size * pull)
-        found, _ = nnls(np.vstack(rows), np.concatenate(goal))
+        rows = [root[:, None] * matrix, sure * np.ones((1, n)), size * np.eye(n)]
+        wanted = [root * truth, [sure], size * goal]
+        found, _ = nnls(np.vstack(rows), np.concatenate(wanted))
         weights = np.asarray(found / found.sum()) if found.sum() > 0 else weights
         if is_robust:
             error = np.abs(matrix @ weights - truth)
             typical = float(np.median(error)) + 1e-9
             counts = typical / np.maximum(error, typical)
     return weights
-
-
-def _folds(fold: Ints) -> list[int]:
-    """Folds with a known cell outside them."""
-    numbers = np.unique(fold).tolist()
-    return [int(x) for x in numbers] if len(numbers) > 1 else [-1]
-
-
-def _sample(is_seen: Any, most: int, seed: int) -> Ints:
-    """Positions of known cells to learn from; some of too many."""
-    at = np.flatnonzero(is_seen)
-    if len(at) > most:
-        at = np.sort(np.random.default_rng(seed).choice(at, most, replace=False))
-    return at
-
-
-def _mean(parts: Sequence[Floats], shape: tuple[int, ...]) -> Floats:
-    """The mean of equal arrays; zeros without any."""
-    return np.asarray(np.zeros(shape) + sum(parts) / max(len(parts), 1))

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from phcle.answers import (
     ChosenSettings,
-    CompletionSkill,
     ContextSummary,
     EmbeddingSummary,
 )
 from phcle.embedding.skill import completion_skill
-from phcle.errors import ContextError, some
+from phcle.errors import some
 
 if TYPE_CHECKING:
     from phcle.contexts.protocol import Context
@@ -60,7 +58,7 @@ def summarise(embedding: LabelEmbedding) -> EmbeddingSummary:
         run=dict(embedding.origin.get("run", {})),
         files=tuple(embedding.origin.get("files", ())),
         chosen=_chosen(embedding),
-        completion=_completion(embedding),
+        completion=completion_skill(embedding) if embedding.predictions else None,
         format_version=VERSION,
     )
 
@@ -81,13 +79,6 @@ def _chosen(embedding: LabelEmbedding) -> ChosenSettings | None:
             shown = some(logs)
             words.append(f"{context.name}: {shown} fitted on a log scale.")
     return ChosenSettings(setting, tuple(trials), tuple(words))
-
-
-def _completion(embedding: LabelEmbedding) -> CompletionSkill | None:
-    """What the fit measured on hidden cells; an older or forged file has nothing."""
-    with suppress(ContextError):
-        return completion_skill(embedding)
-    return None
 
 
 def _recipe(context: Context) -> dict[str, Any] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 import numpy as np
 from rapidfuzz.fuzz import ratio
@@ -12,10 +11,12 @@ from scipy.special import stdtr
 from phcle.answers import Cell
 from phcle.arrays import Floats
 from phcle.contexts.encoders import Cells, Field
-from phcle.embedding.columns import TAIL, Table, as_number
+from phcle.contexts.values import DescriptiveContext
+from phcle.embedding.columns import TAIL, Column, Table, as_number
 from phcle.embedding.complete import completable, warn_of_unpredicted
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.predictions import Predictions
+from phcle.embedding.skill import known_and_said
 from phcle.errors import check_choice
 
 UNLIKELY, SURPRISING = 0.5, 0.6
@@ -50,6 +51,7 @@ def suspicious_cells(
     *,
     contexts: Iterable[str] | None = None,
     columns: Iterable[str] | None = None,
+    k: int | None = None,
 ) -> list[Cell]:
     """Find known cells that are unlikely, as the fit predicted them without themselves.
 
@@ -61,6 +63,9 @@ def suspicious_cells(
         Tables to look at; by default all with readable columns, but no tags and texts.
     columns : iterable of str, optional
         Columns to list; by default all.
+    k : int, optional
+        How many cells to list, also of those that are more likely right. By default all
+        that are more likely wrong.
 
     Returns
     -------
@@ -96,8 +101,9 @@ def suspicious_cells(
         if isinstance(table.stored, Predictions):
             for title, field in table.fields.items():
                 if asked is None or title in asked:
-                    scored += _of_field(table, field, table.stored)
-    return odd + [cell for _, cell in sorted(scored, key=lambda x: x[0])]
+                    scored += _of_field(table, field, k)
+    found = odd + [cell for _, cell in sorted(scored, key=lambda x: x[0])]
+    return found[:k]
 
 
 def _odd(table: Table) -> Iterator[Cell]:
@@ -120,62 +126,74 @@ def _odd(table: Table) -> Iterator[Cell]:
 
 
 def _of_field(
-    table: Table, field: Field, stored: Predictions
+    table: Table, field: Field, k: int | None
 ) -> Iterator[tuple[float, Cell]]:
-    """Unlikely cells of one field, with how surprising they are."""
-    embedding, number = table.embedding, table.context.fields.index(field)
-    rows = stored.held.rows[stored.is_known[stored.held.rows, number]]
+    """The most suspicious cells of one field, with how likely they are right."""
+    rows, known, said = known_and_said(table, field)
     if not len(rows):
         return
-    read = table.read(rows, field)
-    own, alone = read.context, replace(field, at=slice(0, read.known.shape[1]))
-    known = read.column(alone)
-    said = replace(read, known=np.full_like(read.known, np.nan)).column(alone)
-    if known.is_number:
-        truth, step, *ends = (
-            (own.on_fit_scale(x[:, None])[:, 0] - own.offset[0]) / own.scale[0]
-            for x in (known.value, said.value, said.low, said.high)
+    judge = _of_numbers if known.is_number else _of_values
+    chance, right = judge(table.context.of_field(field), known, said)
+    listed = np.argsort(right, kind="stable")[:k]
+    if k is None:
+        listed = np.flatnonzero((chance < UNLIKELY) & (right < SURPRISING))
+    (family,) = table.family_says(rows[listed], [field])
+    for n, i in enumerate(listed.tolist()):
+        label = table.embedding.labels[rows[i]]
+        yield (
+            float(right[i]),
+            known.cell(
+                i,
+                label,
+                table.embedding.name_of(label),
+                low=as_number(said.low[i]),
+                high=as_number(said.high[i]),
+                family=family.value_of(n),
+                expected=said.value_of(i),
+                chance=max(float(chance[i]), LEAST),
+            ),
         )
-        deviation = float(truth.std()) or 1.0
-        reach = np.where(truth < step, step - ends[0], ends[1] - step)
-        size = np.maximum(reach / END, 1e-9 * deviation)
-        far = np.abs(truth - step) / size
-        chance = 2 * stdtr(TAILS, -far)
-        # Densities: of the value as predicted, and in the column. A wrong number may be
-        # anywhere, so one far from all others is no less suspicious.
-        spread = deviation * TAIL / END
-        usual = _density(np.minimum(np.abs(truth), FAR * deviation) / spread) / spread
-        right = _density(far) / size
-        surprise = right / (right + ERRORS * usual)
-    else:
-        shares = np.asarray(said.chance)
-        if not field.values:
-            shares = np.hstack([1 - shares, shares])
-        chance = shares[np.arange(len(rows)), known.value]
-        surprise = 1 - shares.max(axis=1) + chance
-        if field.values:
-            is_rare = np.bincount(known.value)[known.value] <= RARE
-            for i in np.flatnonzero(is_rare & (known.value != said.value)).tolist():
-                words = (field.values[x.value[i]] for x in (known, said))
-                if ratio(*words) > NEARLY_SPELLED:
-                    surprise[i] *= MISSPELLED
-    is_listed = np.flatnonzero((chance < UNLIKELY) & (surprise < SURPRISING))
-    (family,) = table.family_says(rows[is_listed], [field])
-    for n, i in enumerate(is_listed.tolist()):
-        label = embedding.labels[rows[i]]
-        cell = known.cell(
-            i,
-            label,
-            embedding.name_of(label),
-            low=as_number(said.low[i]),
-            high=as_number(said.high[i]),
-            family=family.value_of(n),
-            expected=said.value_of(i),
-            chance=max(float(chance[i]), LEAST),
-        )
-        yield float(surprise[i]), cell
+
+
+def _of_numbers(
+    own: DescriptiveContext, known: Column, said: Column
+) -> tuple[Floats, Floats]:
+    """Chances of numbers as far off as the known ones, and that these are right."""
+    truth, step, low, high = (
+        (own.on_fit_scale(x[:, None])[:, 0] - own.offset[0]) / own.scale[0]
+        for x in (known.value, said.value, said.low, said.high)
+    )
+    deviation = float(truth.std()) or 1.0
+    reach = np.where(truth < step, step - low, high - step)
+    size = np.maximum(reach / END, 1e-9 * deviation)
+    far = np.abs(truth - step) / size
+    # Densities: of the value as predicted, and in the column. A wrong number may be
+    # anywhere, so one far from all others is no less suspicious.
+    spread = deviation * TAIL / END
+    usual = _density(np.minimum(np.abs(truth), FAR * deviation) / spread) / spread
+    right = _density(far) / size
+    return 2 * stdtr(TAILS, -far), right / (right + ERRORS * usual)
 
 
 def _density(far: Floats) -> Floats:
     """Density of errors, up to a factor."""
     return np.asarray((1 + far**2 / TAILS) ** (-(TAILS + 1) / 2))
+
+
+def _of_values(
+    own: DescriptiveContext, known: Column, said: Column
+) -> tuple[Floats, Floats]:
+    """Chances of the known values, and those beside the likeliest ones."""
+    (field,) = own.fields
+    shares = np.asarray(said.chance)
+    if not field.values:
+        shares = np.hstack([1 - shares, shares])
+    chance = shares[np.arange(len(shares)), known.value]
+    right = 1 - shares.max(axis=1) + chance
+    if field.values:
+        is_rare = np.bincount(known.value)[known.value] <= RARE
+        for i in np.flatnonzero(is_rare & (known.value != said.value)).tolist():
+            words = (field.values[x.value[i]] for x in (known, said))
+            if ratio(*words) > NEARLY_SPELLED:
+                right[i] *= MISSPELLED
+    return chance, right

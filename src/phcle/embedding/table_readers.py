@@ -14,15 +14,18 @@ from threadpoolctl import threadpool_limits
 
 from phcle.arrays import AnyFloats, Floats, Ints
 from phcle.contexts.encoders import Field
-from phcle.embedding.predictions import Predictions
+from phcle.embedding.predictions import READ, Predictions
 from phcle.embedding.readers import (
     TREES,
     Asked,
     Forested,
+    Reader,
     Told,
+    boosting,
+    crossfitted,
     grow_forest,
-    make_team,
     mixing_weights,
+    support_vectors,
 )
 from phcle.embedding.shares import fill_shares
 from phcle.embedding.table_view import Regime, TableView
@@ -43,6 +46,9 @@ FEWEST = 8
 FULL_UP_TO, BOOSTED_UP_TO, FEW_TREES = 100_000, 1_000_000, 40
 """Known cells of a table up to which the whole team is asked, and up to which boosting
 is asked beside fewer trees."""
+
+MOST_VALUES = 12
+"""Most values of a category that boosting and support vectors read."""
 
 INTERVAL = 0.8
 """Share of the truths that an interval should hold."""
@@ -70,55 +76,34 @@ MOST_MIXED = 200_000
 """Most cells by which the weights of a table are learned."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Answers:
-    """What each reader says of one field and regime."""
+    """What each reader says of one field and regime, and their weighted mean."""
 
     field: Field
     regime: Regime
     rows: Ints
-    gaps: Ints
+    gap_rows: Ints
     truth: Floats
     told: dict[str, Told]
     forest: Forested | None
 
     @property
-    def is_class(self) -> bool:
-        return self.field.kind != "number"
+    def team(self) -> tuple[str, ...]:
+        return tuple(self.told)
 
+    def mix(self, weights: Floats) -> None:
+        """Take the weighted mean."""
+        self.weights = weights
+        told = self.told.values()
+        self.held: Floats = np.tensordot(weights, [x.held for x in told], 1)
+        self.gaps: Floats = np.tensordot(weights, [x.gaps for x in told], 1)
 
-@dataclass(frozen=True, eq=False)
-class _Mixed:
-    """The weighted mean of the readers of one field and regime."""
-
-    answers: _Answers
-    weights: dict[str, float]
-    held: Floats
-    gaps: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class HeldField:
-    """How one field was predicted out of fold, in the units of the readers.
-
-    Attributes
-    ----------
-    field : Field
-        The field.
-    regime : {"cells", "labels"}
-        Of labels with other known cells, or as if the label had none.
-    rows : array of int
-        Labels with a known cell.
-    truth, said, family : arrays of shape (known, columns)
-        What is known, what was predicted, and what the family says.
-    """
-
-    field: Field
-    regime: Regime
-    rows: Ints
-    truth: Floats
-    said: Floats
-    family: Floats
+    @property
+    def parts(self) -> list[tuple[Ints, Floats]]:
+        """Rows and what is said: known cells are told as if they were unknown."""
+        found = [(self.gap_rows, self.gaps)]
+        return [*found, (self.rows, self.held)] if self.regime == "cells" else found
 
 
 def predict_table(
@@ -128,7 +113,7 @@ def predict_table(
     own: Mapping[str, Any],
     seed: int,
     on_field: OnField = lambda title, done, total: None,
-) -> tuple[Predictions, list[HeldField]]:
+) -> Predictions:
     """Predict all gaps of a table, and its known cells out of fold.
 
     Parameters
@@ -147,48 +132,50 @@ def predict_table(
 
     Returns
     -------
-    predictions : Predictions
+    Predictions
         What is predicted.
-    held : list of HeldField
-        How known cells were predicted.
     """
-    table, held = view.table, view.held
+    fields = view.table.fields
     n_known = int(view.known.sum())
     is_full = effort == "full" and n_known <= FULL_UP_TO
-    is_boosted = effort == "full" and n_known <= BOOSTED_UP_TO
-    n_trees = TREES if n_known <= FULL_UP_TO and effort == "full" else FEW_TREES
-    is_read = [len(view.known_rows(field)) >= FEWEST for field in table.fields]
-    has_rounds = is_full and len(table.fields) > 1
+    has_rounds = is_full and len(fields) > 1
     has_labels = bool((~view.is_described).any())
     regimes = REGIMES if has_labels or effort == "full" else REGIMES[:1]
-    n_fields = len(table.fields)
-    total, done = n_fields * (len(regimes) + has_rounds), 0
+    total, done = len(fields) * (len(regimes) + has_rounds), 0
 
     def counted(found: Iterable[Any]) -> Iterator[Any]:
         nonlocal done
-        for field, each in zip(table.fields, found, strict=True):
+        for field, each in zip(fields, found, strict=True):
             done += 1
             on_field(field.title, done, total)
             yield each
 
     def fill(number: int) -> None:
-        if is_read[number]:
-            _fill_first(view, table.fields[number], seed + number)
+        _fill_first(view, fields[number], seed + number)
 
     def ask(regime: Regime, number: int) -> _Answers:
-        field = table.fields[number]
-        team_seed = seed + 1_000 * (1 + REGIMES.index(regime)) + number
-        if not is_read[number]:
-            return _ask(view, field, regime, None, n_trees, {})
-        asked = view.asked(field, regime, team_seed)
-        is_cells = regime == "cells"
-        team = make_team(
-            asked,
-            is_boosted=is_boosted and is_cells,
-            is_supported=is_full and is_cells,
-            own=own if effort == "full" else {},
-        )
-        return _ask(view, field, regime, asked, n_trees, team)
+        field = fields[number]
+        rows, gaps = view.known_rows(field), view.gap_rows(field, regime)
+        told, forest = view.plain(field, regime), None
+        if len(rows) >= FEWEST:
+            own_seed = seed + 1_000 * (1 + REGIMES.index(regime)) + number
+            asked = view.asked(field, regime, own_seed)
+            grow = partial(
+                grow_forest,
+                leaf=LEAVES[regime],
+                n_trees=TREES if is_full else FEW_TREES,
+            )
+            forest = grow(asked)
+            read: dict[str, Told] = {"forest": forest}
+            if effort == "full":
+                team = _team(asked, regime, n_known, own)
+                read |= {name: reader(asked) for name, reader in team.items()}
+            heard = view.heard(field, regime)
+            if heard is not None:
+                read["messages"] = heard
+                read["beside messages"] = _beside(asked, heard, grow)
+            told = read | told
+        return _Answers(field, regime, rows, gaps, view.truth(field), told, forest)
 
     view.prepare()
     import sklearn.ensemble  # noqa: F401  # loads OpenMP, before it is limited
@@ -197,40 +184,17 @@ def predict_table(
     one_thread = partial(threadpool_limits, 1, "openmp")
     workers = ThreadPoolExecutor(_n_workers(), initializer=one_thread)
     with workers as pool, threadpool_limits(1):
-        numbers = range(n_fields)
+        numbers = range(len(fields))
         if has_rounds:
             for _ in counted(pool.map(fill, numbers)):
                 pass
-            view.end_first_round()
+            view.is_refilled = True
         answers = [
             answer
             for regime in regimes
-            for answer in counted(pool.map(lambda n, r=regime: ask(r, n), numbers))
+            for answer in counted(pool.map(partial(ask, regime), numbers))
         ]
-    known = view.known[:, [field.at.start for field in table.fields]]
-    found = Predictions.nothing(table, known, held)
-    names = tuple(dict.fromkeys(name for x in answers for name in x.told))
-    weights = np.zeros((2, n_fields, len(names)), np.float32)
-    scored: list[HeldField] = []
-    for regime in regimes:
-        for is_class in (False, True):
-            own_answers = [
-                x for x in answers if x.regime == regime and x.is_class == is_class
-            ]
-            mixed = _mix(own_answers)
-            if is_class:
-                _put_shares(view, found, mixed)
-            else:
-                _put_numbers(view, found, mixed)
-            for each in mixed:
-                number = table.fields.index(each.answers.field)
-                for name, weight in each.weights.items():
-                    at = REGIMES.index(regime), number, names.index(name)
-                    weights[at] = weight
-                _put_reasons(found, each.answers, number)
-                scored.append(_held(view, each))
-    fill_shares(view, found)
-    return replace(found, readers=names, weights=weights), scored
+    return _found(view, answers)
 
 
 def _n_workers() -> int:
@@ -243,153 +207,117 @@ def _n_workers() -> int:
 
 def _fill_first(view: TableView, field: Field, seed: int) -> None:
     """Fill the gaps of a field for the other columns, once blind to every fold."""
-    gaps = []
+    said = {}
     for fold in range(view.held.n_folds):
         asked, rows = view.asked_without(field, fold, seed)
-        if len(asked.fold) >= FEWEST and len(asked.gaps):
-            said = grow_forest(asked, leaf=FIRST_LEAF, n_trees=FIRST_TREES).gaps
-            view.refill(field, fold, rows, said[: len(rows)])
-            gaps.append(said[len(rows) :])
-    if gaps:
-        view.refill_gaps(field, np.mean(gaps, axis=0))
+        if len(asked.fold) >= FEWEST and len(rows):
+            forest = grow_forest(asked, leaf=FIRST_LEAF, n_trees=FIRST_TREES)
+            said[fold] = rows, forest.gaps
+    view.refill(field, said)
 
 
-def _ask(
-    view: TableView,
-    field: Field,
-    regime: Regime,
-    asked: Asked | None,
-    n_trees: int,
-    team: Mapping[str, Callable[[Asked], Told]],
-) -> _Answers:
-    """Ask the forest, the team, the embedding and the family."""
-    told: dict[str, Told] = {}
-    forest = None
-    if asked is not None:
-        forest = grow_forest(asked, leaf=LEAVES[regime], n_trees=n_trees)
-        told["forest"] = forest
-        told |= {name: reader(asked) for name, reader in team.items()}
-        heard = view.heard(field, regime)
-        if heard is not None:
-            told["messages"] = heard
-            told["beside messages"] = _beside(asked, heard, n_trees, LEAVES[regime])
-    told["embedding"] = Told(*view.factor(field, regime))
-    if view.groups.steps:
-        told["family"] = Told(*view.families(field, regime))
-    told["mean"] = _usual(view, field, regime)
-    return _Answers(
-        field,
-        regime,
-        view.held.rows[view.known_rows(field)],
-        view.gap_rows(field, regime),
-        view.truth(field),
-        told,
-        forest,
-    )
+def _team(
+    asked: Asked, regime: Regime, n_known: int, own: Mapping[str, Any]
+) -> dict[str, Reader]:
+    """Choose the readers of a field, beside the forest."""
+    from sklearn.base import is_classifier
+
+    found: dict[str, Reader] = {}
+    if regime == "cells" and asked.target.shape[1] <= MOST_VALUES:
+        if n_known <= BOOSTED_UP_TO:
+            found["boosting"] = boosting
+        if n_known <= FULL_UP_TO:
+            found["support vectors"] = support_vectors
+    for name, estimator in own.items():
+        if asked.is_class or not is_classifier(estimator):
+            found[name] = partial(crossfitted, estimator)
+    return found
 
 
-def _usual(view: TableView, field: Field, regime: Regime) -> Told:
-    """The mean: some columns are told by nothing, and the weights can say so."""
-    truth, n_gaps = view.truth(field), len(view.gap_rows(field, regime))
-    mean = truth.mean(axis=0) if len(truth) else np.zeros(truth.shape[1])
-    return Told(np.tile(mean, (len(truth), 1)), np.tile(mean, (n_gaps, 1)))
-
-
-def _beside(asked: Asked, heard: Told, n_trees: int, leaf: int) -> Told:
+def _beside(asked: Asked, heard: Told, grow: Callable[[Asked], Told]) -> Told:
     """What a second forest says: messages, and what they lack."""
     rest = asked.target - heard.held
     reach = FARTHEST_REST * float(rest.std())
-    lacking = replace(asked, target=np.clip(rest, -reach, reach))
-    found = grow_forest(lacking, leaf=leaf, n_trees=n_trees)
+    found = grow(replace(asked, target=np.clip(rest, -reach, reach)))
     return Told(found.held + heard.held, found.gaps + heard.gaps)
 
 
-def _mix(answers: Sequence[_Answers]) -> list[_Mixed]:
+def _found(view: TableView, answers: Sequence[_Answers]) -> Predictions:
+    """What the file stores of all answers."""
+    table = view.table
+    known = view.known[:, [field.at.start for field in table.fields]]
+    found = Predictions.nothing(table, known, view.held)
+    names = tuple(dict.fromkeys(name for x in answers for name in x.told))
+    weights = np.zeros((2, len(table.fields), len(names)), np.float32)
+    for regime in REGIMES:
+        own = [x for x in answers if x.regime == regime]
+        numbers = [x for x in own if x.field.kind == "number"]
+        classes = [x for x in own if x.field.kind != "number"]
+        _mix(numbers)
+        _mix(classes)
+        _put_numbers(view, found, numbers)
+        _put_shares(found, classes)
+        for each in own:
+            number = table.fields.index(each.field)
+            at = [names.index(name) for name in each.team]
+            weights[REGIMES.index(regime), number, at] = each.weights
+            if each.forest is not None:
+                found.because[each.gap_rows, number] = each.rows[each.forest.because]
+                share = each.forest.because_share
+                found.because_share[each.gap_rows, number] = share
+    fill_shares(view, found)
+    return replace(found, readers=names, weights=weights)
+
+
+def _mix(answers: Sequence[_Answers]) -> None:
     """Weigh the readers of each field, pulled to the weights of the whole table."""
-    common = [x for x in answers if len(x.rows)]
-    overall: dict[str, float] = {}
-    for names in dict.fromkeys(tuple(x.told) for x in common):
-        same = [x for x in common if tuple(x.told) == names]
+    overall: dict[tuple[str, ...], Floats] = {}
+    for team in dict.fromkeys(x.team for x in answers if len(x.rows)):
+        same = [x for x in answers if x.team == team and len(x.rows)]
         truth = np.concatenate([x.truth.ravel() for x in same])
         step = max(len(truth) // MOST_MIXED, 1)
-        said = [
-            np.concatenate([x.told[name].held.ravel() for x in same])[::step]
-            for name in names
-        ]
-        found = mixing_weights(said, truth[::step], is_robust="messages" in names)
-        team = ",".join(names)
-        overall |= {team + x: w for x, w in zip(names, found, strict=True)}
-    result = []
+        said = [np.concatenate([x.told[y].held.ravel() for x in same]) for y in team]
+        said = [each[::step] for each in said]
+        is_robust = "messages" in team
+        overall[team] = mixing_weights(said, truth[::step], is_robust=is_robust)
     for each in answers:
-        names = tuple(each.told)
-        pull = np.array(
-            [overall.get(",".join(names) + x, 1 / len(names)) for x in names]
-        )
-        weights = pull
+        n = len(each.team)
+        weights = overall.get(each.team, np.full(n, 1 / n))
         if len(each.rows):
-            said = [each.told[name].held.ravel() for name in names]
-            is_robust = "messages" in names
+            said = [x.held.ravel() for x in each.told.values()]
             weights = mixing_weights(
-                said, each.truth.ravel(), pull, is_robust=is_robust
+                said, each.truth.ravel(), weights, is_robust="messages" in each.team
             )
-        pairs = list(zip(weights, each.told.values(), strict=True))
-        held = sum((w * x.held for w, x in pairs), np.zeros_like(each.truth))
-        shape = (len(each.gaps), each.truth.shape[1])
-        gaps = sum((w * x.gaps for w, x in pairs), np.zeros(shape))
-        named = dict(zip(names, map(float, weights), strict=True))
-        result.append(_Mixed(each, named, held, gaps))
-    return result
+        each.mix(weights)
 
 
-def _held(view: TableView, mixed: _Mixed) -> HeldField:
-    each = mixed.answers
-    family = view.nearest_family[view.known_rows(each.field)][:, each.field.at]
-    return HeldField(each.field, each.regime, each.rows, each.truth, mixed.held, family)
-
-
-def _put_reasons(found: Predictions, each: _Answers, number: int) -> None:
-    """Name the labels that share most leaves with a gap."""
-    if each.forest is None or not len(each.gaps) or not each.forest.because.size:
-        return
-    found.because[each.gaps, number] = each.rows[each.forest.because]
-    found.because_share[each.gaps, number] = each.forest.because_share
-
-
-def _put_numbers(view: TableView, found: Predictions, mixed: list[_Mixed]) -> None:
+def _put_numbers(
+    view: TableView, found: Predictions, answers: Sequence[_Answers]
+) -> None:
     """Numbers with intervals: conformal ones, scaled by the spread in the leaves."""
-    units = [_units(each) for each in mixed]
-    every = np.concatenate(
-        [
-            np.zeros(0),
-            *(
-                (x.answers.truth - x.held)[:, 0] / u[0]
-                for x, u in zip(mixed, units, strict=True)
-            ),
-        ]
-    )
-    for each, (held_unit, gap_unit) in zip(mixed, units, strict=True):
-        answers, field = each.answers, each.answers.field
-        number = view.table.fields.index(field)
-        error = (answers.truth - each.held)[:, 0] / held_unit
+    units = [_units(each) for each in answers]
+    errors = [
+        (x.truth - x.held)[:, 0] / held
+        for x, (_, held) in zip(answers, units, strict=True)
+    ]
+    every = np.concatenate([np.zeros(0), *errors])
+    for each, own, error in zip(answers, units, errors, strict=True):
         low, high = _ends(error, every)
-        is_first = answers.regime == "cells"
-        parts = [(answers.gaps, each.gaps[:, 0], gap_unit)]
-        if is_first:  # known cells are told as if they alone were unknown
-            parts.append((answers.rows, each.held[:, 0], held_unit))
-        for rows, said, unit in parts:
-            ends = np.stack([said, said + low * unit, said + high * unit])
-            steps = view.as_steps(field, _in_range(view, field, ends))
-            for name, own in zip(("step", "low", "high"), steps, strict=True):
-                getattr(found, name)[rows, number] = own
+        number = view.table.fields.index(each.field)
+        for (rows, said), unit in zip(each.parts, own, strict=False):
+            ends = said[:, 0] + np.array([[0.0], [low], [high]]) * unit
+            steps = view.as_steps(each.field, _in_range(view, each.field, ends))
+            for name, values in zip(READ, steps, strict=True):
+                getattr(found, name)[rows, number] = values
 
 
-def _units(mixed: _Mixed) -> tuple[Floats, Floats]:
-    """How far off each prediction may be, up to a factor: of known cells and gaps."""
-    forest, n_gaps = mixed.answers.forest, len(mixed.answers.gaps)
-    if forest is None or not len(mixed.held):
-        return np.ones(len(mixed.held)), np.ones(n_gaps)
-    usual = SPREAD * float(np.mean(forest.held_spread)) + 1e-6
-    return forest.held_spread + usual, forest.gap_spread + usual
+def _units(each: _Answers) -> tuple[Floats, Floats]:
+    """How far off each prediction may be, up to a factor: of gaps and known cells."""
+    if each.forest is None:
+        return np.ones(len(each.gap_rows)), np.ones(len(each.rows))
+    held, gaps = each.forest.held_spread, each.forest.gap_spread
+    usual = SPREAD * float(np.mean(held)) + 1e-6
+    return gaps + usual, held + usual
 
 
 def _ends(error: Floats, every: Floats) -> tuple[float, float]:
@@ -397,19 +325,16 @@ def _ends(error: Floats, every: Floats) -> tuple[float, float]:
 
     Those of all columns count as much as `OWN_UNITS` of the column's own.
     """
-    tail = (1 - INTERVAL) / 2
     n = len(error)
     if not n:  # nothing is known of the column, so nobody can say how far off it is
         return np.nan, np.nan
+    levels = np.array([(1 - INTERVAL) / 2, (1 + INTERVAL) / 2])
+    # Of n errors and one more, the next one is any of them.
+    own_levels = np.clip(0.5 + (levels - 0.5) * (1 + 1 / n), 0, 1)
     share = n / (n + OWN_UNITS)
-    found = []
-    for level in (tail, 1 - tail):
-        usual = float(np.quantile(every, level))
-        # Of n errors and one more, the next one is any of them.
-        own_level = np.clip(0.5 + (level - 0.5) * (1 + 1 / n), 0, 1)
-        own = float(np.quantile(error, own_level))
-        found.append(share * own + (1 - share) * usual)
-    return min(found[0], 0.0), max(found[1], 0.0)
+    own, usual = np.quantile(error, own_levels), np.quantile(every, levels)
+    low, high = share * own + (1 - share) * usual
+    return min(low, 0.0), max(high, 0.0)
 
 
 def _in_range(view: TableView, field: Field, standard: Floats) -> Floats:
@@ -419,12 +344,12 @@ def _in_range(view: TableView, field: Field, standard: Floats) -> Floats:
     their largest value do not exceed it.
     """
     at = field.at.start
-    known = view.table.matrix.column(at)
-    known = known[~np.isnan(known)]
+    known, scaled = (
+        values[~np.isnan(values)]
+        for values in (view.table.matrix.column(at), view.table.fit_matrix.column(at))
+    )
     if not len(known):
         return standard
-    scaled = view.table.fit_matrix.column(at)
-    scaled = scaled[~np.isnan(scaled)]
     beyond = BEYOND * np.ptp(scaled)
     low, high = scaled.min() - beyond, scaled.max() + beyond
     if known.min() >= 0:
@@ -436,31 +361,21 @@ def _in_range(view: TableView, field: Field, standard: Floats) -> Floats:
     return np.asarray(np.clip(standard, *ends))
 
 
-def _put_shares(view: TableView, found: Predictions, mixed: list[_Mixed]) -> None:
+def _put_shares(found: Predictions, answers: Sequence[_Answers]) -> None:
     """Probabilities: what the readers say, more or less sure as known cells tell."""
-    losses = [_losses(x.held, x.answers.truth) for x in mixed]
-    total = sum(losses, np.zeros(len(POWERS)))
-    n_cells = sum(len(x.held) for x in mixed)
-    for each, own in zip(mixed, losses, strict=True):
-        at, answers = each.answers.field.at, each.answers
-        power = POWERS[int(np.argmin(own + OWN_UNITS * total / max(n_cells, 1)))]
-        parts = [(answers.gaps, each.gaps)]
-        if answers.regime == "cells":
-            parts.append((answers.rows, each.held))
-        for rows, said in parts:
-            shares = _sharpened(_whole(said), power)
-            width = at.stop - at.start
-            found.shares[rows, at] = shares if width > 1 else shares[:, 1:]
+    losses = [_losses(x.held, x.truth) for x in answers]
+    n_cells = sum(len(x.held) for x in answers)
+    usual = sum(losses, np.zeros(len(POWERS))) / max(n_cells, 1)
+    for each, own in zip(answers, losses, strict=True):
+        power = POWERS[int(np.argmin(own + OWN_UNITS * usual))]
+        at = each.field.at
+        for rows, said in each.parts:
+            found.shares[rows, at] = _sharpened(said, power)[:, at.start - at.stop :]
 
 
-def _whole(shares: AnyFloats) -> Floats:
-    """Shares of all classes, of a truth value as well as of a category."""
-    own = np.asarray(shares, np.float64)
-    return own if own.shape[1] > 1 else np.hstack([1 - own, own])
-
-
-def _sharpened(shares: Floats, power: float) -> Floats:
-    """Shares to a power, adding up to one."""
+def _sharpened(said: AnyFloats, power: float) -> Floats:
+    """Shares of all classes, of a truth value as well, to a power; they sum to one."""
+    shares = said if said.shape[1] > 1 else np.hstack([1 - said, said])
     least = min(FLOOR, 0.05 / shares.shape[1])
     found = np.clip(shares, least, 1.0) ** power
     return np.asarray(found / found.sum(axis=1, keepdims=True))
@@ -468,6 +383,6 @@ def _sharpened(shares: Floats, power: float) -> Floats:
 
 def _losses(said: Floats, truth: Floats) -> Floats:
     """How unlikely the truth is under each power: minus its log probabilities."""
-    shares, is_true = _whole(said), _whole(truth)
-    chances = [(_sharpened(shares, power) * is_true).sum(axis=1) for power in POWERS]
-    return np.array([-np.log(chance.clip(1e-12)).sum() for chance in chances])
+    is_true = truth if truth.shape[1] > 1 else np.hstack([1 - truth, truth])
+    chances = [(_sharpened(said, power) * is_true).sum(axis=1) for power in POWERS]
+    return np.array([-np.log(chance).sum() for chance in chances])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Literal
 
@@ -10,20 +10,22 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.arrays import AnyFloats, Flags, Floats, Ints
+from phcle.arrays import AnyFloats, Floats, Ints
 from phcle.contexts.encoders import Field
-from phcle.contexts.gaps import Gaps
 from phcle.contexts.values import DescriptiveContext
-from phcle.embedding.families import Family, family_says
-from phcle.embedding.family_means import MOST_WITH_FAMILIES, FamilyMeans, Groups
+from phcle.embedding.families import Families
+from phcle.embedding.family_means import MOST_WITH_FAMILIES, Groups
 from phcle.embedding.held_out import HeldOut
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.links import Links, structure
-from phcle.embedding.messages import by_folds, message_features
+from phcle.embedding.messages import messages_by_folds
 from phcle.embedding.readers import Asked, Told
 
 Regime = Literal["cells", "labels"]
 """Gaps of labels of which the table knows a cell, and of all other labels."""
+
+WHOLE = -1
+"""In place of a fold: the fit that has seen everything."""
 
 FARTHEST = 8.0
 """No prediction of a fit is further from the mean, in standard deviations."""
@@ -89,25 +91,25 @@ class TableView:
         self.known = ~np.isnan(values)
         self.is_described = self.known.any(axis=1)
         self.full = self._standard(embedding.vectors @ table.factor.T)
+        self.as_new = self.full.copy()
+        """What fits say of labels whose rows they have not seen."""
+        self.as_new[held.rows] = self._standard(held.without_row)
         # Labels that were added later teach nobody, but their known cells are read.
         later = np.setdiff1d(np.flatnonzero(self.is_described), held.rows)
         described = np.concatenate([held.rows, later])
-        self.own_row: Ints = np.full(n, -1)
-        self.own_row[described] = np.arange(len(described))
-        self.without_row = self._standard(held.without_row)
-        # By fold: what may be used for a cell of the fold.
-        self.fills = np.stack([self._standard(each) for each in held.without_cells])
-        known = self.known[described]
-        self.whole_fill = np.where(known, self.values[described], self.full[described])
-        self.blind = self.fills.copy()
+        self.place = np.full(n, -1)
+        self.place[described] = np.arange(len(described))
+        self.said = np.tile(self.full[described], (held.n_folds + 1, 1, 1))
+        """What fits say of described labels: blind to each fold, and the whole one."""
+        for said, steps in zip(self.said, held.without_cells, strict=False):
+            said[: len(held.rows)] = self._standard(steps)
+        self.fills = self.said.copy()
+        self.is_refilled = False
         self.field_of = np.empty(n_columns, dtype=np.int64)
         for number, field in enumerate(table.fields):
             self.field_of[field.at] = number
-        self.is_refilled = False
-        self.is_asked = np.ones(n, dtype=bool)
-        if rows is not None:
-            self.is_asked[:] = False
-            self.is_asked[rows] = True
+        self.is_asked = np.isin(np.arange(n), np.arange(n) if rows is None else rows)
+        self._kept_messages: dict[int, Singles] = {}
 
     def _standard(self, steps: AnyFloats) -> Singles:
         """Predictions of a fit, in standard deviations or shares."""
@@ -123,57 +125,50 @@ class TableView:
         """Families of all labels."""
         if len(self.embedding) > MOST_WITH_FAMILIES:
             return Groups(())
-        return Groups.of_contexts(self.embedding.labels, self.embedding.contexts)
+        return self.embedding.families
 
     @cached_property
-    def family(self) -> Family:
-        """What families say, by folds of labels."""
-        return self._family(slice(None), self.known)
-
-    def _family(self, columns: slice, is_seen: Flags) -> Family:
-        """What families say of some columns, by folds of labels, from some cells."""
-        known = self.known[:, columns]
-        share = np.nansum(self.values[:, columns], axis=0) / np.maximum(known.sum(0), 1)
-        presence = np.where(self.table.is_number[columns], 0.0, share)
-        around = np.where(is_seen, self.values[:, columns] - presence, np.nan)
-        part = np.arange(len(self.held.rows)) % PARTS
-        fold = self.held.row_fold + self.held.n_folds * part
-        found = family_says(around, self.groups, self.held.rows, fold)
-        return Family(
-            found.shrunk + presence.astype(np.float32),
-            [each + presence.astype(np.float32) for each in found.levels],
+    def _families(self) -> tuple[Families, Floats, Floats, Floats]:
+        """Families by parts of folds; values around shares, the shares, and pulls."""
+        n_rows, row_fold = len(self.held.rows), self.held.row_fold
+        part = np.full(len(self.embedding), -1)
+        part[self.held.rows] = row_fold + self.held.n_folds * (
+            np.arange(n_rows) % PARTS
         )
+        families = Families(self.groups, part)
+        n_known = np.maximum(self.known.sum(axis=0), 1)
+        share = np.nansum(self.values, axis=0) / n_known
+        around = np.where(self.table.is_number, 0.0, share)
+        values = self.values - around
+        return families, values, around, families.best_pulls(values)
 
     def _family_without(self, field: Field, regime: Regime, fold: int) -> Singles:
-        """What families say of a field if the cells of a fold are unknown."""
-        hidden = self.held.cell_fold[:, self._number(field)] == fold
-        if regime == "labels":
-            hidden = self.held.row_fold == fold
-        is_seen = self.known[:, field.at].copy()
-        is_seen[self.held.rows[hidden]] = False
-        return _side_by_side(self._family(field.at, is_seen), slice(None))
+        """What families say of a field if the cells of a fold are unknown: features."""
+        if not self.groups.steps:
+            return np.zeros((len(self.embedding), 0), np.float32)
+        families, values, _, pulls = self._families
+        values = values[:, field.at].copy()
+        values[self.held.rows[self._folds(field, regime) == fold]] = np.nan
+        return np.concatenate(families.say(values, pulls[field.at]), axis=1)
 
     @cached_property
     def beside(self) -> Singles:
         """What the other contexts say of all labels, in a few columns each."""
-        found = [_brought_down(self.embedding, x) for x in self._others()]
-        if self.links is not None:
-            found.append(structure(self.links, len(self.embedding), 0))
-        n = len(self.embedding)
-        return np.hstack([np.zeros((n, 0)), *found]).astype(np.float32)
-
-    def prepare(self) -> None:
-        """Compute what all fields share, before several threads ask for it."""
-        _ = self.groups, self.family, self.beside, self._kept_messages, self._refilled
-
-    def _others(self) -> Iterator[DescriptiveContext]:
+        found = [np.zeros((len(self.embedding), 0))]
         for context in self.embedding.contexts:
             is_other = context.name != self.table.name and context.weight > 0
             if is_other and isinstance(context, DescriptiveContext) and context.labels:
-                yield context
+                found.append(_brought_down(self.embedding, context))
+        if self.links is not None:
+            found.append(structure(self.links, len(self.embedding), 0))
+        return np.hstack(found).astype(np.float32)
+
+    def prepare(self) -> None:
+        """Compute what all fields share, before several threads ask for it."""
+        _ = self.groups, self._families, self.beside
 
     def known_rows(self, field: Field) -> Ints:
-        """Positions, among the described labels, of known cells of a field.
+        """Find the labels that teach a field.
 
         Parameters
         ----------
@@ -183,12 +178,13 @@ class TableView:
         Returns
         -------
         array of int
-            The positions.
+            Rows of the embedding.
         """
-        return np.flatnonzero(self.known[self.held.rows, field.at.start])
+        rows = self.held.rows
+        return np.asarray(rows[self.known[rows, field.at.start]])
 
     def gap_rows(self, field: Field, regime: Regime) -> Ints:
-        """Rows of the embedding with a gap to fill.
+        """Find the labels with a gap to fill.
 
         Parameters
         ----------
@@ -200,14 +196,14 @@ class TableView:
         Returns
         -------
         array of int
-            The rows.
+            Rows of the embedding.
         """
         is_gap = ~self.known[:, field.at.start]
         is_in = self.is_described if regime == "cells" else ~self.is_described
         return np.asarray(np.flatnonzero(is_gap & is_in & self.is_asked))
 
     def truth(self, field: Field) -> Floats:
-        """The known cells of a field: (known, columns).
+        """Return the known cells of a field.
 
         Parameters
         ----------
@@ -219,39 +215,19 @@ class TableView:
         array of shape (known, columns)
             What is known.
         """
-        return self.values[self.held.rows[self.known_rows(field)]][:, field.at]
+        return self.values[self.known_rows(field)][:, field.at]
 
-    def fold(self, field: Field, regime: Regime) -> Ints:
-        """Fold of each known cell of a field.
-
-        Parameters
-        ----------
-        field : Field
-            The field.
-        regime : {"cells", "labels"}
-            Which labels have the gap.
-
-        Returns
-        -------
-        array of int
-            The folds.
-        """
-        at = self.known_rows(field)
+    def _folds(self, field: Field, regime: Regime) -> Ints:
+        """The fold of each cell of a field, or of each label."""
         if regime == "labels":
-            return np.asarray(self.held.row_fold[at], np.int64)
-        return np.asarray(self.held.cell_fold[at, self._number(field)], np.int64)
+            return self.held.row_fold.astype(np.int64)
+        return self.held.cell_fold[:, self._number(field)].astype(np.int64)
 
     def _number(self, field: Field) -> int:
         return int(self.field_of[field.at.start])
 
-    @cached_property
-    def nearest_family(self) -> Floats:
-        """The simple rule: the mean of the nearest family without the cell itself."""
-        values = Gaps.of(self.values[self.held.rows], None, self.table.name)
-        return FamilyMeans(values, self.groups, self.held.rows).at(self.held.rows)
-
-    def factor(self, field: Field, regime: Regime) -> tuple[Floats, Floats]:
-        """What the embedding says: of known cells, out of fold, and of gaps.
+    def plain(self, field: Field, regime: Regime) -> dict[str, Told]:
+        """Say what needs no reader, of known cells out of fold, and of gaps.
 
         Parameters
         ----------
@@ -262,36 +238,31 @@ class TableView:
 
         Returns
         -------
-        tuple of two arrays
-            Of known cells and of gaps.
+        dict
+            What the embedding says, families, and the mean: some columns are told by
+            nothing, and the weights can say so.
         """
-        at, gaps = self.known_rows(field), self.gap_rows(field, regime)
-        held = self.without_row[at]
+        rows, gaps = self.known_rows(field), self.gap_rows(field, regime)
+        held = self.as_new[rows]
         if regime == "cells":
-            held = self.blind[self.fold(field, regime), at]
-        return _double(held[:, field.at]), _double(self.full[gaps][:, field.at])
-
-    def families(self, field: Field, regime: Regime) -> tuple[Floats, Floats]:
-        """What families say: of known cells, by folds, and of gaps.
-
-        Parameters
-        ----------
-        field : Field
-            The field.
-        regime : {"cells", "labels"}
-            Which labels have the gap.
-
-        Returns
-        -------
-        tuple of two arrays
-            Of known cells and of gaps.
-        """
-        at, gaps = self.known_rows(field), self.gap_rows(field, regime)
-        shrunk = self.family.shrunk[:, field.at]
-        return _double(shrunk[self.held.rows[at]]), _double(shrunk[gaps])
+            place = self.place[rows]
+            held = self.said[self._folds(field, regime)[place], place]
+        found = {"embedding": (held[:, field.at], self.full[gaps][:, field.at])}
+        if self.groups.steps:
+            families, values, around, pulls = self._families
+            said = families.say(values[:, field.at], pulls[field.at])[0]
+            said = said + around[field.at]
+            found["family"] = said[rows], said[gaps]
+        truth = self.truth(field)
+        mean = truth.mean(axis=0) if len(truth) else np.zeros(truth.shape[1])
+        found["mean"] = np.zeros_like(truth) + mean, np.tile(mean, (len(gaps), 1))
+        return {
+            name: Told(*(np.asarray(x, np.float64) for x in both))
+            for name, both in found.items()
+        }
 
     def heard(self, field: Field, regime: Regime) -> Told | None:
-        """What linked labels say of a number, all together; None without links.
+        """Say what linked labels tell of a number, all together; None without links.
 
         Parameters
         ----------
@@ -305,14 +276,13 @@ class TableView:
         Told or None
             What they say.
         """
-        found = self._messages(field) if field.kind == "number" else None
-        if found is None or not found.shape[1]:
+        found = self._messages(field)[:, :1].astype(np.float64)
+        if not found.shape[1]:
             return None
-        at, gaps = self.held.rows[self.known_rows(field)], self.gap_rows(field, regime)
-        return Told(_double(found[at, :1]), _double(found[gaps, :1]))
+        return Told(found[self.known_rows(field)], found[self.gap_rows(field, regime)])
 
     def asked(self, field: Field, regime: Regime, seed: int) -> Asked:
-        """The question about a field: features and truth of known cells, and gaps.
+        """Ask about a field: features and truth of known cells, and gaps.
 
         Parameters
         ----------
@@ -328,34 +298,25 @@ class TableView:
         Asked
             The question.
         """
-        at, gaps = self.known_rows(field), self.gap_rows(field, regime)
-        rows, truth = self.held.rows[at], self.truth(field)
-        fold = self.fold(field, regime)
+        rows, gaps = self.known_rows(field), self.gap_rows(field, regime)
+        fold = self._folds(field, regime)[self.place[rows]]
+        cells: list[AnyFloats]
         if regime == "labels":
-            near = self._nearest_columns(field, self.without_row[at], truth, own=True)
-            known, unknown = self.without_row[at][:, near], self.full[gaps][:, near]
+            cells = [self.as_new[rows], self.full[gaps]]
+            own = [each[:, field.at] for each in cells]
         else:
-            blind = self._seen(fold, at)
-            near = self._nearest_columns(field, blind, truth, own=False)
-            whole, own = self._whole(gaps), slice(field.at.start, field.at.stop)
-            known = np.hstack([blind[:, near], self.blind[fold, at][:, own]])
-            unknown = np.hstack([whole[:, near], self.full[gaps][:, own]])
-            if self.is_refilled:
-                known = np.hstack([known, self.fills[fold, at][:, own]])
-                unknown = np.hstack([unknown, whole[:, own]])
-        without, said = {}, np.zeros((len(gaps), 0), np.float32)
-        if self.groups.steps:
-            numbers = np.unique(fold).tolist()
-            found = {x: self._family_without(field, regime, x) for x in numbers}
-            without = {x: each[rows] for x, each in found.items()}
-            said = _side_by_side(self.family, field.at)[gaps]
-            if len(numbers) == 1:  # there is no other fold to learn from
-                without = {-1: _side_by_side(self.family, field.at)[rows]}
-        both, families = (known, unknown), (without, said)
-        return self._question(field, both, (rows, gaps), truth, fold, families, seed)
+            cells = [self._cells(self.fills, rows, fold), self._cells(self.fills, gaps)]
+            own = [self._own(field, rows, fold), self._own(field, gaps)]
+        numbers = np.unique(fold).tolist()
+        # Without another fold, there is nothing to learn from but the fold itself.
+        numbers = numbers if len(numbers) > 1 else [WHOLE]
+        without = {x: self._family_without(field, regime, x)[rows] for x in numbers}
+        said = self._family_without(field, regime, WHOLE)[gaps]
+        both = (rows, gaps), cells, own
+        return self._question(field, both, (without, said), fold, seed)
 
     def asked_without(self, field: Field, fold: int, seed: int) -> tuple[Asked, Ints]:
-        """The question about a field as if the cells of a fold were unknown.
+        """Ask about a field as if the cells of a fold, of all fields, were unknown.
 
         Parameters
         ----------
@@ -369,96 +330,79 @@ class TableView:
         Returns
         -------
         asked : Asked
-            Known cells are all of the same fold, 0; gaps are the unknown cells of
-            described labels, as the fit without the fold sees them, and then the real
-            gaps as the whole fit sees them.
+            The question; all known cells are of the same fold, 0.
         rows : array of int
-            Described labels of the first of these gaps.
+            Rows of the labels with gaps.
         """
-        number = self._number(field)
-        known = self.known[self.held.rows]
-        is_left = known & (self.held.cell_fold[:, self.field_of] != fold)
-        own = slice(field.at.start, field.at.stop)
-        at = np.flatnonzero(is_left[:, field.at.start])
-        asked = np.flatnonzero(~is_left[:, field.at.start])
-        rest = np.flatnonzero(~known[:, field.at.start])
-        seen = np.where(is_left, self.values[self.held.rows], self.blind[fold])
-        truth = self.values[self.held.rows[at]][:, own]
-        near = self._nearest_columns(field, seen[at], truth, own=False)
-        own_fold = self.held.cell_fold[at, number].astype(np.int64)
-        features = np.hstack([seen[at][:, near], self.blind[own_fold, at][:, own]])
-        blind = np.hstack([seen[asked][:, near], self.blind[fold, asked][:, own]])
-        rows = self.held.rows[rest]
-        whole = np.hstack([self.whole_fill[rest][:, near], self.full[rows][:, own]])
-        gaps = np.concatenate([self.held.rows[asked], rows])
-        without, said = {}, np.zeros((len(gaps), 0), np.float32)
-        if self.groups.steps:
-            found = self._family_without(field, "cells", fold)
-            without = {-1: found[self.held.rows[at]]}
-            every = _side_by_side(self.family, field.at)
-            said = np.vstack([found[self.held.rows[asked]], every[rows]])
-        question = self._question(
-            field,
-            (features, np.vstack([blind, whole])),
-            (self.held.rows[at], gaps),
-            truth,
-            np.zeros(len(at), dtype=np.int64),
-            (without, said),
-            seed,
+        held = self.held.rows
+        is_left = self.known[held] & (self.held.cell_fold[:, self.field_of] != fold)
+        seen = np.where(is_left, self.values[held], self.said[fold, : len(held)])
+        is_known = is_left[:, field.at.start]
+        rows, gaps = held[is_known], held[~is_known]
+        # What other fields say in this round is not looked at before it ends.
+        rest = held[~self.known[held, field.at.start]]
+        cells = seen[~is_known], self._cells(self.said, rest)
+        asked = np.concatenate([gaps, rest])
+        folds = np.repeat([fold, WHOLE], [len(gaps), len(rest)])
+        own_fold = self._folds(field, "cells")[is_known]
+        blind, whole = (self._family_without(field, "cells", x) for x in (fold, WHOLE))
+        both = (
+            (rows, asked),
+            (seen[is_known], np.vstack(cells)),
+            [self._own(field, rows, own_fold), self._own(field, asked, folds)],
         )
-        return question, asked
+        families = {WHOLE: blind[rows]}, np.vstack([blind[gaps], whole[rest]])
+        same = np.zeros(len(rows), dtype=np.int64)
+        return self._question(field, both, families, same, seed), gaps
+
+    def _cells(self, fills: Singles, rows: Ints, fold: Ints | int = WHOLE) -> Floats:
+        """The cells of labels; gaps as a fold fills them."""
+        filled = fills[fold, self.place[rows]]
+        return np.where(self.known[rows], self.values[rows], filled)
+
+    def _own(self, field: Field, rows: Ints, fold: Ints | int = WHOLE) -> Singles:
+        """What was said of a field's own cells, blind to a fold."""
+        found = [self.said, self.fills][: 1 + self.is_refilled]
+        return np.hstack([x[fold, self.place[rows]][:, field.at] for x in found])
 
     def _question(
         self,
         field: Field,
-        features: tuple[AnyFloats, AnyFloats],
-        rows: tuple[Ints, Ints],
-        truth: Floats,
-        fold: Ints,
+        both: tuple[Sequence[Ints], Sequence[AnyFloats], Sequence[AnyFloats]],
         families: tuple[dict[int, Singles], Singles],
+        fold: Ints,
         seed: int,
     ) -> Asked:
-        """Known cells and gaps with what families and other contexts say of both."""
-        parts = [self.beside]
-        if field.kind == "number":
-            parts.append(self._messages(field))
-        both = [
-            np.hstack([own_part, *(part[at] for part in parts)])
-            for own_part, at in zip(features, rows, strict=True)
-        ]
+        """Of known cells and of gaps: rows, cells, own predictions, and families."""
+        (rows, _), (cells, _), _ = both
+        truth, is_class = self.values[rows][:, field.at], field.kind != "number"
+        near = self._nearest_columns(field, cells, truth)
+        more = self._messages(field), self.beside
+        known, gaps = (
+            np.hstack([own, seen[:, near], *(x[at] for x in more)]).astype(np.float32)
+            for at, seen, own in zip(*both, strict=True)
+        )
         # Columns without any difference tell nothing.
-        varies = np.ptp(both[0], axis=0) > 0 if len(both[0]) else slice(None)
-        known, unknown = (np.asarray(each[:, varies], np.float32) for each in both)
+        varies = np.ptp(known, axis=0) > 0 if len(known) else slice(None)
         without, said = families
-        unknown = np.hstack([unknown, said])
-        is_class = field.kind != "number"
-        return Asked(known, truth, fold, unknown, is_class, seed, without)
+        gaps = np.hstack([gaps[:, varies], said])
+        return Asked(known[:, varies], truth, fold, gaps, is_class, seed, without)
 
     def _messages(self, field: Field) -> Singles:
         """What linked labels say of a number, by folds of labels."""
-        none = np.zeros((len(self.embedding), 0), np.float32)
-        if self.links is None:
-            return none
-        at = field.at.start
+        at, n = field.at.start, len(self.embedding)
         known = self.known[:, at]
-        if np.count_nonzero(known) < FEWEST_LINKED:
-            return none
+        is_few = np.count_nonzero(known) < FEWEST_LINKED
+        if self.links is None or field.kind != "number" or is_few:
+            return np.zeros((n, 0), np.float32)
         if at not in self._kept_messages:
-            fold = np.full(len(self.embedding), -1)
+            fold = np.full(n, -1)
             fold[self.held.rows] = self.held.row_fold
-            own = self.values[:, at]
             others = self.values[:, self._most_shared(at)]
-            found = message_features(self.links, own, known, others)
-            held = by_folds(self.links, own, known, fold, others)
-            found[known] = held[known]
+            found = messages_by_folds(self.links, self.values[:, at], fold, others)
             # Labels without a link hear nothing: the mean, with a weight of zero.
             self._kept_messages[at] = np.nan_to_num(found).astype(np.float32)
         return self._kept_messages[at]
-
-    @cached_property
-    def _kept_messages(self) -> dict[int, Singles]:
-        """Messages by column: both rounds of readers ask for them."""
-        return {}
 
     def _most_shared(self, at: int) -> list[int]:
         """Other columns of numbers with most labels in common."""
@@ -468,68 +412,35 @@ class TableView:
         order = np.argsort(-shared, kind="stable")[:MOST_OTHERS]
         return [int(i) for i in order if shared[i] >= FEWEST_LINKED]
 
-    def _seen(self, fold: Ints, at: Ints) -> Floats:
-        """Other cells of the labels of known cells; gaps without the cell's fold."""
-        known = self.known[self.held.rows[at]]
-        return np.where(known, self.values[self.held.rows[at]], self.fills[fold, at])
-
-    def _whole(self, rows: Ints) -> AnyFloats:
-        """All cells of described labels, with gaps filled."""
-        return np.asarray(self.whole_fill[self.own_row[rows]])
-
-    def _nearest_columns(
-        self, field: Field, features: AnyFloats, truth: Floats, *, own: bool
-    ) -> Ints:
-        """Columns that go most with a field's; the field's own ones come first."""
+    def _nearest_columns(self, field: Field, cells: AnyFloats, truth: Floats) -> Ints:
+        """Columns of other fields; of many those that go most with a field's."""
         others = np.flatnonzero(self.field_of != self._number(field))
-        mine = np.arange(field.at.start, field.at.stop) if own else others[:0]
         if len(others) <= WIDEST:
-            return np.concatenate([mine, others])
-        X = features[:, others] - features[:, others].mean(axis=0)
+            return others
+        X = cells[:, others] - cells[:, others].mean(axis=0)
         y = truth - truth.mean(axis=0)
-        size = np.outer(np.sqrt((X**2).sum(0)), np.sqrt((y**2).sum(0)))
-        products = np.abs(X.T @ y)
-        goes = np.divide(products, size, out=np.zeros_like(size), where=size > 0)
+        size = np.outer(np.linalg.norm(X, axis=0), np.linalg.norm(y, axis=0))
+        goes = np.abs(X.T @ y) / np.where(size > 0, size, np.inf)
         order = np.argsort(-goes.max(axis=1), kind="stable")[:WIDEST]
-        return np.concatenate([mine, np.sort(others[order])])
+        return np.sort(others[order])
 
-    def refill(self, field: Field, fold: int, asked: Ints, said: Floats) -> None:
-        """Take what a first round of forests says of some labels, blind to a fold.
-
-        Parameters
-        ----------
-        field : Field
-            The field.
-        fold : int
-            The fold.
-        asked : array of int
-            Positions of described labels.
-        said : array of shape (gaps, columns)
-            What was said.
-        """
-        self.fills[fold][asked, field.at] = said
-
-    def refill_gaps(self, field: Field, said: Floats) -> None:
-        """Take what a first round of forests says of the real gaps.
+    def refill(self, field: Field, said: dict[int, tuple[Ints, Floats]]) -> None:
+        """Take what a first round of forests says of a field, for other fields.
 
         Parameters
         ----------
         field : Field
             The field.
-        said : array of shape (gaps, columns)
-            What was said.
+        said : dict from int to tuple of arrays
+            By fold: rows of labels with gaps, and what is said of them; then of the
+            real gaps, as the whole fit sees them.
         """
-        rest = np.flatnonzero(~self.known[self.held.rows, field.at.start])
-        self._refilled[rest, field.at] = said
-
-    @cached_property
-    def _refilled(self) -> Singles:
-        """The whole table as the first round of forests fills it."""
-        return np.asarray(self.whole_fill, np.float32).copy()
-
-    def end_first_round(self) -> None:
-        """Use what the first round said from now on."""
-        self.whole_fill, self.is_refilled = self._refilled, True
+        for fold, (rows, values) in said.items():
+            self.fills[fold, self.place[rows], field.at] = values[: len(rows)]
+        rest = self.held.rows[~self.known[self.held.rows, field.at.start]]
+        if said:
+            whole = [values[len(rows) :] for rows, values in said.values()]
+            self.fills[WHOLE, self.place[rest], field.at] = np.mean(whole, axis=0)
 
     def as_steps(self, field: Field, standard: AnyFloats) -> Floats:
         """Standard deviations as steps of the table's scale.
@@ -549,16 +460,6 @@ class TableView:
         at = field.at.start
         values = np.asarray(standard, np.float64) * self.spread[at] + self.centre[at]
         return np.asarray((values - self.table.offset[at]) / self.table.scale[at])
-
-
-def _side_by_side(family: Family, columns: slice) -> Singles:
-    """All that families say of some columns."""
-    parts = [family.shrunk, *family.levels]
-    return np.hstack([part[:, columns] for part in parts]).astype(np.float32)
-
-
-def _double(values: AnyFloats) -> Floats:
-    return np.asarray(values, np.float64)
 
 
 def _brought_down(embedding: LabelEmbedding, context: DescriptiveContext) -> Floats:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.special import expit, logit
 
 from phcle.arrays import AnyFloats, Flags, Floats
-from phcle.errors import ContextError
 
 LEAST = 0.02
 """Least probability of a tag that is kept."""
@@ -19,36 +16,23 @@ MOST_STEPS = 30.0
 """No prediction counts as further from the mean, in odds."""
 
 
-@dataclass(frozen=True)
-class TagCurve:
+class TagCurve(NamedTuple):
     """A logistic curve over how common a tag is, what families and what vectors say.
 
     Attributes
     ----------
-    weights : tuple of float
-        Intercept, and weights of the log odds of the tag among all labels, of those in
-        the family, of what the vectors say, and of that for rare tags.
+    start : float
+        Log odds where all else is zero.
+    usual, family, said, more : float
+        Weights of the log odds of the tag among all labels, of those in the family, of
+        what the vectors say, and of that for rare tags.
     """
 
-    weights: tuple[float, ...]
-
-    @classmethod
-    def of(cls, weights: Sequence[float]) -> Self:
-        """Make a curve of stored weights.
-
-        Parameters
-        ----------
-        weights : sequence of float
-            The weights.
-
-        Returns
-        -------
-        TagCurve
-            The curve.
-        """
-        if len(weights) != N_WEIGHTS:
-            raise ContextError("a curve of tags has the wrong number of weights")
-        return cls(tuple(float(x) for x in weights))
+    start: float
+    usual: float
+    family: float
+    said: float
+    more: float
 
     @classmethod
     def learn(
@@ -75,35 +59,28 @@ class TagCurve:
         from sklearn.linear_model import LogisticRegression
 
         if has_it.all() or not has_it.any():
-            return cls((0.0, 1.0, *(0.0,) * (N_WEIGHTS - 2)))
+            return cls(0.0, 1.0, 0.0, 0.0, 0.0)
         found = LogisticRegression(C=1e3, max_iter=500)
         found.fit(_features(steps, presence, family), has_it)
-        return cls(tuple(map(float, [found.intercept_[0], *found.coef_[0]])))
+        return cls(float(found.intercept_[0]), *found.coef_[0].tolist())
 
     def chance(
         self, steps: AnyFloats, presence: Floats, family: AnyFloats
     ) -> AnyFloats:
-        """Compute probabilities; arguments are those of `learn`.
+        """Compute probabilities.
 
         Parameters
         ----------
-        steps : array of shape (cells,)
-            What the vectors say: shares above the mean.
-        presence : array of shape (cells,)
-            Share of labels that have the tag.
-        family : array of shape (cells,)
-            That share in the family.
+        steps, presence, family : arrays of shape (..., cells)
+            As for `learn`.
 
         Returns
         -------
         array
             The probabilities.
         """
-        found = _features(steps, presence, family) @ np.array(self.weights[1:])
-        return np.asarray(expit(found + self.weights[0]))
-
-
-N_WEIGHTS = 5
+        found = _features(steps, presence, family) @ np.array(self[1:])
+        return np.asarray(expit(found + self.start))
 
 
 def _features(steps: AnyFloats, presence: Floats, family: AnyFloats) -> Floats:

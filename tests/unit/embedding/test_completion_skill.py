@@ -46,9 +46,8 @@ def embedding():
 
 def test_columns_are_scored_beside_simple_rules(embedding):
     found = {x.column: x for x in completion_skill(embedding).columns}
-    assert found["both"].score > 0.7  # all gaps are in labels with other values
+    assert found["both"].score > 0.7
     assert found["both"].verdict == "better"
-    assert found["both"].whole_rows == 0
     assert found["both"].family < 0.2
     assert found["of the family"].score == pytest.approx(
         found["of the family"].family, abs=0.1
@@ -70,33 +69,3 @@ def test_noise_is_never_better_though_families_are_small(tmp_path, seed):
     assert found["noise"].verdict != "better"
     assert found["noise"].score < 0.1
     assert found["mass"].verdict == "better"
-
-
-@pytest.mark.parametrize(
-    ("gaps", "share", "low", "high"),
-    [("cells", 0.0, 0.8, 1.0), ("rows", 1.0, -0.5, 0.3), ("none", 0.5, 0.3, 0.7)],
-)
-def test_scores_are_weighted_like_the_gaps_of_the_table(gaps, share, low, high):
-    """`both` follows from other columns; nothing is known of a label without them."""
-    rng = np.random.default_rng(1)
-    labels = [f"label {i}" for i in range(150)]
-    edges = [(label, f"group {rng.integers(10)}") for label in labels]
-    a, b = rng.normal(size=(2, len(labels)))
-    values = np.column_stack([a, b, a + b, a - b])
-    if gaps == "cells":
-        values[rng.random(len(labels)) < 0.2, 2] = np.nan
-    described = labels[:100] if gaps == "rows" else labels
-    contexts = [
-        RelationalContext.from_hierarchy(edges, name="tree"),
-        DescriptiveContext(
-            "table", described, ["a", "b", "both", "other"], values[: len(described)]
-        ),
-    ]
-    fitted = PHCLE(dim=8, ridge=1.0).fit(contexts).embedding_
-    columns = {x.column: x for x in completion_skill(fitted).columns}
-    assert columns["both"].whole_rows == pytest.approx(share)
-    assert low <= columns["both"].score <= high
-    # The other columns have no gaps, so they are scored like the whole table.
-    assert columns["a"].whole_rows == pytest.approx(share)
-    for each in columns.values():
-        assert each.usual == pytest.approx(0, abs=1e-9)

@@ -12,7 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from phcle import PHCLE, DescriptiveContext, RelationalContext, load, suspicious_cells
+from phcle import (
+    PHCLE,
+    DescriptiveContext,
+    RelationalContext,
+    completion_skill,
+    load,
+    suspicious_cells,
+)
 from phcle.errors import ContextWarning, FileError, OptionError
 from phcle.files import read_sealed, write_sealed
 
@@ -185,8 +192,8 @@ def test_noise_is_not_predicted(role):
     cells = fitted.complete(why=False).cells
     # Four fifths of all values of a normal distribution are within ±1.28.
     assert np.mean([x.high - x.low for x in cells]) > 0.85 * 2 * 1.28
-    columns = fitted.origin["completion"]["columns"]
-    assert np.mean([x["score"] for x in columns]) < 0.08
+    columns = completion_skill(fitted).columns
+    assert np.mean([x.score for x in columns]) < 0.08
 
 
 def test_a_column_of_which_nothing_is_known_disturbs_nothing(tmp_path):
