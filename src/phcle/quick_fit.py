@@ -20,12 +20,12 @@ from phcle.errors import ContextError, GuessWarning
 from phcle.estimator import PHCLE
 from phcle.tables.check import GuessedFiles, guess_files
 from phcle.tables.file_kinds import with_lists
-from phcle.tables.files import ReadContexts, collect_files, read_table
+from phcle.tables.files import ReadContexts, collect_files
 from phcle.tables.frames import frame_table, is_frame, say_remarks
 from phcle.tables.kinds import Guess
 from phcle.tables.matching import warn_of_match
 from phcle.tables.reader import Table
-from phcle.tables.rows import read_cells
+from phcle.tables.rows import read_cells, read_table
 
 
 def fit(

@@ -1,6 +1,6 @@
 """Files into contexts: `phcle.read_contexts`, and the reading of `phcle fit`.
 
-A new kind of file needs a row in `FILE_KINDS`, a case in `read_table` and an argument
+A new kind of file needs a row in `FILE_KINDS`, a reader in `rows` and an argument
 of `read_contexts`. Every file is hashed when it is read. A fit can therefore say what
 it was made from, even if the files are changed or removed before it ends.
 """
@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from phcle.contexts import RelationalContext
 from phcle.contexts.alignment import match_contexts
 from phcle.contexts.protocol import Context
 from phcle.contexts.values import DescriptiveContext
 from phcle.errors import ContextError, FileError, FileFaults
-from phcle.files.reading import check_is_file, is_file, opened
-from phcle.optional_imports import is_installed
+from phcle.files.reading import check_is_file, opened
 from phcle.tables import rows as read
 from phcle.tables.cells import first_few
 from phcle.tables.columns import ColumnSummary
@@ -36,12 +35,8 @@ from phcle.tables.file_kinds import (
     with_lists,
 )
 from phcle.tables.matching import LabelMatch, warn_of_match
-from phcle.tables.reader import Reading, Table, errors_name, open_table
+from phcle.tables.reader import Reading, errors_name, open_table
 from phcle.tables.text_tables import DELIMITERS
-
-LARGE_FILE = 200_000_000
-"""Annotation tables of more bytes are counted by DuckDB, if it is installed, because
-they may not fit into memory."""
 
 COLUMNS = 12
 """Columns whose reading the first lines of a fit tell; `phcle check` has all."""
@@ -153,8 +148,8 @@ class FileSummary:
 
 
 @dataclass(frozen=True, eq=False)
-class ReadContexts(Sequence["Context"]):
-    """Contexts read from files: a sequence that `PHCLE.fit` takes as it is.
+class ReadContexts:
+    """Contexts read from files, one after the other, which `PHCLE.fit` takes.
 
     Attributes
     ----------
@@ -179,11 +174,10 @@ class ReadContexts(Sequence["Context"]):
     def __len__(self) -> int:
         return len(self.contexts)
 
-    @overload
-    def __getitem__(self, index: int) -> Context: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Context, ...]: ...
-    def __getitem__(self, index: int | slice) -> Context | tuple[Context, ...]:
+    def __iter__(self) -> Iterator[Context]:
+        return iter(self.contexts)
+
+    def __getitem__(self, index: int) -> Context:
         return self.contexts[index]
 
     @property
@@ -430,7 +424,10 @@ class CollectedFiles:
             wanted = {label: self.names.get(label, label) for label in self.known}
             return [read.read_vectors(path, file.name, wanted=wanted or None)], said
         if file.kind == "hierarchy" and is_newick(path):
-            return [_taxonomy(path, file.name, reading)], said
+            tree = RelationalContext.from_hierarchy(
+                path, name=file.name, kind=reading.hierarchy_kind, role=reading.role
+            )
+            return [tree], said
         table = open_table(path, reading, columns=file.columns)
         contexts = []
         if file.kind == "names":
@@ -438,7 +435,7 @@ class CollectedFiles:
         elif file.kind == "synonyms":
             self.synonyms = {**read.read_synonyms(table), **self.synonyms}
         else:
-            contexts = [read_table(file.kind, table, file.name)]
+            contexts = [read.read_table(file.kind, table, file.name)]
         form = table.form
         return contexts, FileSummary(
             path,
@@ -601,77 +598,3 @@ def label_words_of(
         labels = chain.from_iterable(context.labels for context in contexts)
     known = dict.fromkeys(map(str, labels))
     return DescriptiveContext.from_label_names({x: names.get(x, x) for x in known})
-
-
-def _taxonomy(edges: Any, name: str, reading: Reading) -> RelationalContext:
-    return RelationalContext.from_hierarchy(
-        edges, name=name, kind=reading.hierarchy_kind, role=reading.role
-    )
-
-
-def read_table(kind: str, table: Table, name: str) -> Context:
-    """Read a table as a context.
-
-    Parameters
-    ----------
-    kind : str
-        A key of `FILE_KINDS` that is a table.
-    table : Table
-        The table of a file or of a data frame.
-    name : str
-        Name of the context.
-
-    Returns
-    -------
-    RelationalContext or DescriptiveContext
-        The context.
-    """
-    reading = table.reading
-    match kind:
-        case "hierarchy":
-            pairs = read.read_hierarchy_edges(table)
-            return _taxonomy(pairs, name, reading)
-        case "edges":
-            are_triples, rows = read.read_edges(table)
-            if are_triples:
-                return RelationalContext.from_triples(rows, name=name)
-            return RelationalContext.from_edges(rows, name=name)
-        case "annotations" if _counted_by_duckdb(table):
-            at = table.columns_of("annotations")
-            return RelationalContext.from_annotations(
-                Path(table.path),
-                name=name,
-                item=table.header[at["item"]],
-                label=table.header[at["label"]],
-                delimiter=None if table.form is None else table.form.delimiter,
-            )
-        case "annotations":
-            pairs = read.read_annotations(table)
-            return RelationalContext.from_annotations(pairs, name=name)
-        case "attributes":
-            return read.read_attributes(table, name)
-        case "tags":
-            return DescriptiveContext.from_tags(read.read_tags(table), name=name)
-        case "texts":
-            texts = read.read_cells(table, "texts")
-            return DescriptiveContext.from_texts(
-                texts, name=name, min_count=reading.min_count
-            )
-        case _:
-            texts = read.read_cells(table, "texts")
-            return DescriptiveContext.from_texts(texts, name=name, encoder="sentences")
-
-
-def _counted_by_duckdb(table: Table) -> bool:
-    """Whether DuckDB counts an annotation table: a Parquet file or a large one.
-
-    It reads UTF-8 only; other files are read row by row.
-    """
-    if not isinstance(table.path, Path):
-        return False
-    if ".parquet" in table.path.suffixes:
-        return True
-    is_large = is_file(table.path) and table.path.stat().st_size > LARGE_FILE
-    form = table.form
-    is_plain = form is not None and form.encoding.name == "utf-8" and not form.skip
-    return is_large and is_plain and not table.first and is_installed("duckdb")

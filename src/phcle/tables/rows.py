@@ -8,14 +8,20 @@ the table.
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from phcle.contexts.counts import RelationalContext
 from phcle.contexts.encoders import Cells
+from phcle.contexts.protocol import Context
 from phcle.contexts.values import DescriptiveContext
 from phcle.errors import ContextError, FileError, some
+from phcle.files.reading import is_file
+from phcle.optional_imports import is_installed
 from phcle.tables.cells import cell_text, first_few, unknown_cells
 from phcle.tables.columns import read_column
 from phcle.tables.file_kinds import ROLES
@@ -30,6 +36,30 @@ LISTED = re.compile(r"[|;]")
 
 MOST_ODD = 1000
 """Odd cells of a file that are listed; more are only counted."""
+
+LARGE_FILE = 200_000_000
+"""Annotation tables of more bytes are counted by DuckDB, if it is installed, because
+they may not fit into memory."""
+
+
+def read_table(kind: str, table: Table, name: str) -> Context:
+    """Read a table as a context.
+
+    Parameters
+    ----------
+    kind : str
+        A key of `READERS`.
+    table : Table
+        The table of a file or of a data frame.
+    name : str
+        Name of the context.
+
+    Returns
+    -------
+    RelationalContext or DescriptiveContext
+        The context.
+    """
+    return READERS[kind](table, name)
 
 
 def _texts(
@@ -64,19 +94,20 @@ def _texts(
         table.remarks.append(unknown_cells(unknown))
 
 
-def read_hierarchy_edges(table: Table) -> list[tuple[str, str]]:
-    """Read the edges of a taxonomy; roots need no row.
+def _read_hierarchy(table: Table, name: str) -> Context:
+    reading = table.reading
+    return RelationalContext.from_hierarchy(
+        _edges_of_tree(table),
+        name=name,
+        kind=reading.hierarchy_kind,
+        role=reading.role,
+    )
 
-    Parameters
-    ----------
-    table : Table
-        A table with the columns `child` and `parent`. An empty parent marks a root. Or
-        a lineage: one row for each label, with the nodes above it in further columns.
 
-    Returns
-    -------
-    list of (str, str)
-        Pairs of child and parent.
+def _edges_of_tree(table: Table) -> list[tuple[str, str]]:
+    """Rows of child and parent, which is empty for roots.
+
+    Or a lineage: one row for each label, with the nodes above it in further columns.
     """
     at = table.columns_of("hierarchy")
     if "child" not in at:
@@ -105,22 +136,8 @@ def read_hierarchy_edges(table: Table) -> list[tuple[str, str]]:
     return list(edges)
 
 
-def read_edges(table: Table) -> tuple[bool, list[tuple[Any, ...]]]:
-    """Read the edges of a graph, or the triples of a knowledge graph.
-
-    Parameters
-    ----------
-    table : Table
-        A table with the columns `source`, `target` and optionally `weight`, or with
-        `source`, `relation` and `target`.
-
-    Returns
-    -------
-    are_triples : bool
-        Whether the rows are triples.
-    rows : list of tuple
-        Head, relation and tail; or source, target and weight.
-    """
+def _read_edges(table: Table, name: str) -> Context:
+    """Rows of source, target and perhaps weight, or of source, relation and target."""
     at = table.columns_of("edges")
     roles = TRIPLE if "relation" in at else ("source", "target")
     rows: list[list[str]] = []
@@ -141,8 +158,9 @@ def read_edges(table: Table) -> tuple[bool, list[tuple[Any, ...]]]:
         weights = _weights(table, table.header[at["weight"]], weights, lines)
     table.raise_faults()
     if are_triples:
-        return True, [tuple(row) for row in rows]
-    return False, [(*row, weight) for row, weight in zip(rows, weights, strict=True)]
+        return RelationalContext.from_triples(map(tuple, rows), name=name)
+    weighted = [(*row, weight) for row, weight in zip(rows, weights, strict=True)]
+    return RelationalContext.from_edges(weighted, name=name)
 
 
 def _weights(
@@ -166,94 +184,36 @@ def _weights(
     return list(map(float, column.array(len(cells))))
 
 
-def read_annotations(table: Table) -> list[tuple[str, str]]:
-    """Read annotations: one row for each label of an item.
-
-    Parameters
-    ----------
-    table : Table
-        A table with the columns `item` and `label`.
-
-    Returns
-    -------
-    list of (str, str)
-        Pairs of item and label.
-    """
-    same = _Same()
-    rows = _texts(table, "annotations", "item", "label")
-    return [(same[item], same[label]) for _, (item, label) in rows]
-
-
-class _Same(dict[str, str]):
-    """Returns one object for equal strings, which saves memory: most cells repeat."""
-
-    def __missing__(self, text: str) -> str:
-        self[text] = text
-        return text
-
-
-def read_tags(table: Table) -> dict[str, list[str]]:
-    """Read tags: one row for each tag of a label.
-
-    Parameters
-    ----------
-    table : Table
-        A table with the columns `label` and `tag`. An empty tag says that the label
-        has no tags. A cell may list several tags with `|` or `;` between them.
-
-    Returns
-    -------
-    dict
-        List of tags by label.
-    """
-    tags: dict[str, dict[str, None]] = {}
-    n_again = n_lists = 0
-    for _, (label, tag) in _texts(table, "tags", "label", markers=True):
-        own = tags.setdefault(label, {})
-        listed = [tag] if tag else []
-        if LISTED.search(tag):
-            listed = [x for x in map(str.strip, LISTED.split(tag)) if x]
-        n_lists += len(listed) > 1
-        n_again += tag in own
-        own.update(dict.fromkeys(listed))
-    table.count(n_again, "identical row{s} dropped")
-    table.count(n_lists, "cell{s} with several tags split at | or ;")
-    return {label: list(own) for label, own in tags.items()}
-
-
-def read_cells(table: Table, kind: str) -> dict[str, str]:
-    """Read texts about labels, or their readable names; the first of several counts.
-
-    Parameters
-    ----------
-    table : Table
-        A table with the columns `label` and `text`, or `label` and `name`.
-    kind : {"texts", "names"}
-        Which of the two.
-
-    Returns
-    -------
-    dict
-        Text or name by label; labels with an empty one are left out.
-    """
-    role = ROLES[kind][1]
-    found: dict[str, tuple[int, str]] = {}
-    other = []
-    n_again = 0
-    markers = role == "text"
-    for line, (label, cell) in _texts(table, kind, "label", markers=markers):
-        if cell and label not in found:
-            found[label] = line, cell
-        elif cell == found.get(label, (0, ""))[1]:
-            n_again += bool(cell)
-        elif cell:
-            other.append(f"{label!r} ({table.counted}s {found[label][0]} and {line})")
-    table.count(n_again, "identical row{s} dropped")
-    if other:
-        table.remarks.append(
-            f"the first {role} is taken of labels with several: {first_few(other)}"
+def _read_annotations(table: Table, name: str) -> Context:
+    """One row for each label of an item; a large file is counted where it lies."""
+    if _counted_by_duckdb(table):
+        at = table.columns_of("annotations")
+        return RelationalContext.from_annotations(
+            Path(table.path),
+            name=name,
+            item=table.header[at["item"]],
+            label=table.header[at["label"]],
+            delimiter=None if table.form is None else table.form.delimiter,
         )
-    return {label: cell for label, (_, cell) in found.items()}
+    rows = _texts(table, "annotations", "item", "label")
+    # Most cells repeat, so one object for equal strings saves memory.
+    pairs = [(sys.intern(item), sys.intern(label)) for _, (item, label) in rows]
+    return RelationalContext.from_annotations(pairs, name=name)
+
+
+def _counted_by_duckdb(table: Table) -> bool:
+    """Whether DuckDB counts an annotation table: a Parquet file or a large one.
+
+    It reads UTF-8 only; other files are read row by row.
+    """
+    if not isinstance(table.path, Path):
+        return False
+    if ".parquet" in table.path.suffixes:
+        return True
+    is_large = is_file(table.path) and table.path.stat().st_size > LARGE_FILE
+    form = table.form
+    is_plain = form is not None and form.encoding.name == "utf-8" and not form.skip
+    return is_large and is_plain and not table.first and is_installed("duckdb")
 
 
 def read_attributes(table: Table, name: str, **options: Any) -> DescriptiveContext:
@@ -300,20 +260,85 @@ def read_attributes(table: Table, name: str, **options: Any) -> DescriptiveConte
     return context
 
 
-def read_synonyms(table: Table) -> dict[str, str]:
-    r"""Read synonyms, such as `phcle fit` suggests.
+def _read_tags(table: Table, name: str) -> Context:
+    """One row for each tag of a label; an empty tag says that it has none.
+
+    A cell may list several tags with `|` or `;` between them.
+    """
+    tags: dict[str, dict[str, None]] = {}
+    n_again = n_lists = 0
+    for _, (label, tag) in _texts(table, "tags", "label", markers=True):
+        own = tags.setdefault(label, {})
+        listed = [tag] if tag else []
+        if LISTED.search(tag):
+            listed = [x for x in map(str.strip, LISTED.split(tag)) if x]
+        n_lists += len(listed) > 1
+        n_again += tag in own
+        own.update(dict.fromkeys(listed))
+    table.count(n_again, "identical row{s} dropped")
+    table.count(n_lists, "cell{s} with several tags split at | or ;")
+    listed_by_label = {label: list(own) for label, own in tags.items()}
+    return DescriptiveContext.from_tags(listed_by_label, name=name)
+
+
+def _read_texts(table: Table, name: str, encoder: str | None = None) -> Context:
+    return DescriptiveContext.from_texts(
+        read_cells(table, "texts"),
+        name=name,
+        encoder=encoder,
+        min_count=table.reading.min_count,
+    )
+
+
+READERS: Mapping[str, Callable[[Table, str], Context]] = {
+    "hierarchy": _read_hierarchy,
+    "edges": _read_edges,
+    "annotations": _read_annotations,
+    "attributes": read_attributes,
+    "tags": _read_tags,
+    "texts": _read_texts,
+    "sentences": partial(_read_texts, encoder="sentences"),
+}
+"""The reader of every kind of table."""
+
+
+def read_cells(table: Table, kind: str) -> dict[str, str]:
+    """Read texts about labels, or their readable names; the first of several counts.
 
     Parameters
     ----------
     table : Table
-        A table with the columns `label` and `synonym`: the spelling to use, and the one
-        that it replaces.
+        A table with the columns `label` and `text`, or `label` and `name`.
+    kind : {"texts", "names"}
+        Which of the two.
 
     Returns
     -------
     dict
-        Label by synonym.
+        Text or name by label; labels with an empty one are left out.
     """
+    role = ROLES[kind][1]
+    found: dict[str, tuple[int, str]] = {}
+    other = []
+    n_again = 0
+    markers = role == "text"
+    for line, (label, cell) in _texts(table, kind, "label", markers=markers):
+        if cell and label not in found:
+            found[label] = line, cell
+        elif cell == found.get(label, (0, ""))[1]:
+            n_again += bool(cell)
+        elif cell:
+            other.append(f"{label!r} ({table.counted}s {found[label][0]} and {line})")
+    table.count(n_again, "identical row{s} dropped")
+    if other:
+        table.remarks.append(
+            f"the first {role} is taken of labels with several: {first_few(other)}"
+        )
+    return {label: cell for label, (_, cell) in found.items()}
+
+
+def read_synonyms(table: Table) -> dict[str, str]:
+    """Labels by synonym, such as `phcle fit` suggests them."""
     found: dict[str, str] = {}
     for line, (label, other) in _texts(table, "synonyms", "label", "synonym"):
         if found.setdefault(other, label) != label:
