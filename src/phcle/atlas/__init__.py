@@ -12,6 +12,8 @@ used: reports need no web server.
 
 from __future__ import annotations
 
+from itertools import chain
+
 from phcle.errors import PhcleError
 from phcle.lazy_names import lazy_names
 from phcle.optional_imports import install_command, is_installed
@@ -19,42 +21,23 @@ from phcle.optional_imports import install_command, is_installed
 NEEDED = ("fastapi", "uvicorn")
 """Libraries that the extra `phcle[explore]` installs for the server."""
 
-__all__ = [
-    "NotebookFrame",
-    "Opened",
-    "Pictures",
-    "Rules",
-    "Second",
-    "Workspace",
-    "address_of",
-    "bind",
-    "check_extra",
-    "find_branches",
-    "is_loopback",
-    "lay_out",
-    "make_app",
-    "serve",
-    "write_report",
-]
+HOMES = {
+    "api": ("Workspace",),
+    "layout": ("lay_out",),
+    "opened": ("Opened",),
+    "regions": ("find_branches",),
+    "report": ("NotebookFrame", "write_report"),
+    "second": ("Second",),
+    "security": ("Rules", "is_loopback"),
+    "server": ("address_of", "bind", "make_app", "serve"),
+    "understand": ("Pictures",),
+}
+"""Public names by module."""
+
+__all__ = [*chain(*HOMES.values()), "check_extra"]
 
 __getattr__ = lazy_names(
-    __name__,
-    {
-        "NotebookFrame": "phcle.atlas.report",
-        "Opened": "phcle.atlas.opened",
-        "Pictures": "phcle.atlas.understand",
-        "Rules": "phcle.atlas.security",
-        "Second": "phcle.atlas.second",
-        "Workspace": "phcle.atlas.api",
-        "address_of": "phcle.atlas.server",
-        "bind": "phcle.atlas.server",
-        "find_branches": "phcle.atlas.regions",
-        "is_loopback": "phcle.atlas.security",
-        "lay_out": "phcle.atlas.layout",
-        "make_app": "phcle.atlas.server",
-        "serve": "phcle.atlas.server",
-        "write_report": "phcle.atlas.report",
-    },
+    __name__, {x: f"phcle.atlas.{home}" for home, own in HOMES.items() for x in own}
 )
 
 

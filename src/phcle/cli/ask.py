@@ -13,16 +13,11 @@ from phcle.errors import OptionError
 
 if TYPE_CHECKING:
     from phcle import answers
+    from phcle.answers import Attribute
 
 Row = tuple[object, ...]
 
-NEAREST = ("label", "name", "nearest", "nearest_name", "similarity", "percentile")
-DESCRIBED = (
-    *("label", "name", "kind", "context", "what"),
-    *("value", "confidence", "low", "high"),
-)
-CLUSTERED = ("cluster", "cluster_name", "label", "name")
-"""Columns of the tables that these commands write."""
+MEASURED = ("value", "confidence", "low", "high")
 
 SHOWN_BEFORE = (
     *("labels", "dim", "contexts", "sweeps", "objective", "seed"),
@@ -134,11 +129,15 @@ def nearest(
 
 def _nearest_rows(found: Sequence[answers.Nearest]) -> Iterator[Row]:
     """A table with a row for each neighbour."""
-    yield NEAREST
+    yield "label", "name", "nearest", "nearest_name", "similarity", "percentile"
     for answer in found:
         for x in answer.neighbours:
-            how_near = f"{x.similarity:.6g}", f"{x.percentile:.6g}"
+            how_near = map(_digits, (x.similarity, x.percentile))
             yield answer.label, answer.name, x.label, x.name, *how_near
+
+
+def _digits(number: float | None) -> str | None:
+    return None if number is None else f"{number:.6g}"
 
 
 def describe(
@@ -169,23 +168,19 @@ def describe(
 
 def _described_rows(found: Sequence[answers.Description]) -> Iterator[Row]:
     """A table with a row for each related label and each attribute."""
-    yield DESCRIBED
+    yield "label", "name", "kind", "context", "what", *MEASURED
     for answer in found:
         own = answer.label, answer.name
         for x in answer.related:
-            value = f"{x.similarity:.6g}"
-            yield *own, "related", None, x.name, value, None, None, None
-        for kind, attributes in _attributes(answer):
-            for y in attributes:
-                numbers = (y.value, y.confidence, y.low, y.high)
-                texts = (None if x is None else f"{x:.6g}" for x in numbers)
-                yield *own, kind, y.context, y.name, *texts
+            yield *own, "related", None, x.name, _digits(x.similarity), *[None] * 3
+        for kind, y in _attributes(answer):
+            numbers = (getattr(y, title) for title in MEASURED)
+            yield *own, kind, y.context, y.name, *map(_digits, numbers)
 
 
-def _attributes(
-    answer: answers.Description,
-) -> list[tuple[str, Sequence[answers.Attribute]]]:
-    return [("observed", answer.observed), ("predicted", answer.predicted)]
+def _attributes(answer: answers.Description) -> Iterator[tuple[str, Attribute]]:
+    yield from (("observed", x) for x in answer.observed)
+    yield from (("predicted", x) for x in answer.predicted)
 
 
 def _show_described(found: Sequence[answers.Description]) -> None:
@@ -203,9 +198,7 @@ def _show_described(found: Sequence[answers.Description]) -> None:
             ),
         )
         rows = [
-            (kind, x.name, *_value(x), x.context)
-            for kind, attributes in _attributes(answer)
-            for x in attributes
+            (kind, x.name, *_value(x), x.context) for kind, x in _attributes(answer)
         ]
         if rows:
             output.show_table(("", "attribute", "value", output.SURE, "context"), rows)
@@ -290,7 +283,7 @@ def clusters(
 
 def _clustered_rows(answer: answers.Groups) -> Iterator[Row]:
     """A table with a row for each label."""
-    yield CLUSTERED
+    yield "cluster", "cluster_name", "label", "name"
     named = zip(answer.names, answer.clusters, strict=True)
     for number, (name, group) in enumerate(named, 1):
         for x in group:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -27,29 +27,25 @@ MANY_SHARED_WORDS = 0.3
 """Share of labels with a common word from which their words are worth a context."""
 
 
+@options.taking(options.TABLES)
 def check(
-    context: typer.Context,
     files: list[Path] = typer.Argument(
         ..., metavar="FILES|FOLDER", help="Files, or a folder with files."
     ),
     match: str = have(
         "safe", "safe|exact", "Join labels that differ in case, spaces or Unicode form."
     ),
-    synonyms: options.Synonyms = None,
+    synonyms: Path | None = have(
+        None, "FILE", "Other spellings: columns label,synonym."
+    ),
     write_synonyms: Path | None = option(
         None,
         "FILE.csv",
         "Write labels that may be other spellings to this file. Delete the lines that "
         "are wrong, and give it to fit as --synonyms.",
     ),
-    encoding: options.Encoding = None,
-    delimiter: options.Delimiter = None,
-    na: options.UnknownTexts = None,
-    keep_na: options.KeepMarkers = False,
-    read: options.ReadAs = None,
-    repeats: options.Repeats = "mean",
     as_json: options.Json = False,
-    help_all: options.HelpAll = False,
+    **given: Any,
 ) -> None:
     """Look at files before a fit: what they are, what is wrong, how they overlap.
 
@@ -62,7 +58,7 @@ def check(
 
     if write_synonyms is not None:
         output.check_can_write(write_synonyms, files)
-    reading = options.reading_of(context.params)
+    reading = options.reading_of(given)
     found = check_files(*files, reading=reading, match=match, synonyms=synonyms)
     if write_synonyms is not None and found.match.suggestions:
         found = _with_synonyms(found, write_synonyms)

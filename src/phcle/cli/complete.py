@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -29,8 +29,8 @@ SHOWN = 20
 """Cells that are printed without --out."""
 
 
+@options.taking(options.TABLES)
 def complete(
-    context: typer.Context,
     file: options.EmbeddingFile,
     out: Path | None = option(
         None, "FILE", "Write all cells: .csv, .tsv, .parquet, .json or .jsonl."
@@ -57,15 +57,9 @@ def complete(
     draws: int = option(0, "N", "Draw each value N times.", min=0),
     seed: int = rare(0, "SEED", "Seed of --draws.", min=0),
     suspicious: bool = flag("Known cells that are unlikely instead.", "--suspicious"),
-    encoding: options.Encoding = None,
-    delimiter: options.Delimiter = None,
-    na: options.UnknownTexts = None,
-    keep_na: options.KeepMarkers = False,
-    read: options.ReadAs = None,
-    repeats: options.Repeats = "mean",
     quiet: options.Quiet = False,
     as_json: options.Json = False,
-    help_all: options.HelpAll = False,
+    **given: Any,
 ) -> None:
     """Complete tables: look up every unknown cell, with confidence and reasons.
 
@@ -86,16 +80,18 @@ def complete(
     from phcle.embedding.suspicious import suspicious_cells
     from phcle.tables.fill import Decisions, complete_table, read_decisions
 
-    if fill_markers and wide is None:
-        raise OptionError("--fill-markers needs --wide, the table to fill.")
-    if wide is not None and out is None:
-        raise OptionError("--wide needs --out, the file for the filled table.")
-    if draws and (suspicious or wide is not None):
-        other = "--suspicious" if suspicious else "--wide"
-        raise OptionError(f"{other} has one value for each cell; leave out --draws.")
-    if decisions and (suspicious or draws):
-        other = "--suspicious" if suspicious else "--draws"
-        raise OptionError(f"--decisions are about single values; leave out {other}.")
+    single = "has one value for each cell; leave out --draws."
+    decided_alone = "--decisions are about single values; leave out"
+    for is_wrong, why_not in (
+        (fill_markers and not wide, "--fill-markers needs --wide, the table to fill."),
+        (wide and not out, "--wide needs --out, the file for the filled table."),
+        (draws and suspicious, f"--suspicious {single}"),
+        (draws and wide, f"--wide {single}"),
+        (decisions and suspicious, f"{decided_alone} --suspicious."),
+        (decisions and draws, f"{decided_alone} --draws."),
+    ):
+        if is_wrong:
+            raise OptionError(why_not)
     if out is not None:
         if wide is None:
             check_ending(out)
@@ -114,7 +110,7 @@ def complete(
             min_confidence=min_confidence,
             fill_markers=fill_markers,
             decisions=decided,
-            reading=options.reading_of(context.params),
+            reading=options.reading_of(given),
         )
         output.show(answer, _show_filled, as_json=as_json)
         warn_of_unpredicted(embedding, contexts)
@@ -200,10 +196,8 @@ def _show_first(
     shown = [output.SURE if x == "confidence" else x for x in titles]
     shown = [x for x in shown if x not in ("low", "high")]
     output.show_table(shown, [_row(cell, shown) for cell in first[:SHOWN]])
-    if not first and "chance" not in titles:
-        output.show_line(NOTHING)
-    elif not first and embedding.predictions:
-        output.show_line(NO_SUSPICION)
+    if not first and ("chance" not in titles or embedding.predictions):
+        output.show_line(NO_SUSPICION if "chance" in titles else NOTHING)
     if len(first) > SHOWN:
         output.show_line(
             f"The first {SHOWN} cells; --out filled.csv writes all of them."
@@ -230,18 +224,18 @@ def _row(cell: Cell, titles: Sequence[str]) -> list[str]:
 
 def _show_filled(answer: FilledTable) -> None:
     output.show_written(f"{answer.file}: {answer.filled:,} cells filled")
-    if answer.changed:
-        output.show_line(f"{answer.changed:,} known cells changed, as was decided.")
-    if answer.left_empty:
-        output.show_line(
-            f"{answer.left_empty:,} cells of these columns stay empty: too unlikely, "
-            "or not predicted."
-        )
-    if answer.markers:
-        output.show_line(
-            f"{answer.markers:,} cells of these columns hold a marker such as n/a and "
-            "stay; --fill-markers fills them, too."
-        )
+    of_these = "cells of these columns"
+    for n, what in (
+        (answer.changed, "known cells changed, as was decided."),
+        (answer.left_empty, f"{of_these} stay empty: too unlikely, or not predicted."),
+        (
+            answer.markers,
+            f"{of_these} hold a marker such as n/a and stay; --fill-markers fills "
+            "them, too.",
+        ),
+    ):
+        if n:
+            output.show_line(f"{n:,} {what}")
     if answer.unknown_rows:
         output.show_line(
             f"{answer.unknown_rows:,} of {answer.rows:,} rows stay as they are: "

@@ -67,24 +67,26 @@ def _write_atlas(
     from functools import partial
 
     import numpy as np
-    import pyarrow as pa
+    import pandas as pd
 
-    from phcle.atlas.layout import lay_out
-    from phcle.embedding.export import write_table
+    from phcle.atlas import lay_out
+    from phcle.files.atomic import write_whole
 
     near = partial(progress, "finding neighbours")
-    table = embedding.search.neighbour_table(progress=near)
+    table = embedding.search.neighbour_table(NEIGHBOURS, progress=near)
     progress("placing labels on the map", 0, 0)
-    places = lay_out(np.asarray(embedding.unit_vectors, "f4"), table=table).places
+    places = lay_out(np.asarray(embedding.unit_vectors, "f4")).places
     progress(f"writing {out}", 0, 0)
     own = np.arange(len(embedding))[:, None]
-    rows = np.hstack([own, table.rows[:, :NEIGHBOURS]]).tolist()
-    cosines = np.hstack([np.ones_like(own), table.cosines[:, :NEIGHBOURS]])
-    apart = np.clip(1 - cosines, 0, None).tolist()
-    found = [{"ids": x, "distances": y} for x, y in zip(rows, apart, strict=True)]
-    lists = [("ids", pa.list_(pa.int64())), ("distances", pa.list_(pa.float64()))]
-    types = {"x": pa.float32(), "y": pa.float32(), "neighbors": pa.struct(lists)}
-    names = map(embedding.name_of, embedding.labels)
-    lines = zip(embedding.labels, names, *places.T.tolist(), found, strict=True)
-    titles = ("label", "name", *types)
-    write_table(out, titles, lines, ending=".parquet", types=types)
+    rows = np.hstack([own, table.rows])
+    apart = np.hstack([0.0 * own, np.clip(1 - table.cosines, 0, None)])
+    pairs = zip(rows, apart, strict=True)
+    columns = {
+        "label": embedding.labels,
+        "name": list(map(embedding.name_of, embedding.labels)),
+        "x": places[:, 0],
+        "y": places[:, 1],
+        "neighbors": [{"ids": x, "distances": y} for x, y in pairs],
+    }
+    with write_whole(out) as temporary:
+        pd.DataFrame(columns).to_parquet(temporary, index=False)

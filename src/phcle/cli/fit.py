@@ -23,8 +23,19 @@ if TYPE_CHECKING:
     from phcle.tables.reader import Reading
 
 KNOWN = {each.name: each for each in OPTIONS}
-FREQUENT = ("dim", "weights", "completion", "choose", "match", "device")
-"""Options of the model that have a flag, beside the seed; --set takes all of them."""
+MODEL: dict[str, tuple[Any, Any]] = {
+    "dim": (str, option("auto", "N", "Length of a label's vector.")),
+    "completion": (str, option("full", "HOW", "Predict gaps: full, fast or none.")),
+    "weights": (
+        str,
+        option("equal", "HOW", "equal, auto, nie, or such as tree=1,looks=0.5."),
+    ),
+    "choose": (bool, rare(True, None, KNOWN["choose"].help)),
+    "match": (str, rare("safe", "safe|exact", KNOWN["match"].help)),
+    "device": (str, rare("auto", "auto|cpu|cuda", KNOWN["device"].help)),
+    "random_state": (int, rare(0, "N", KNOWN["random_state"].help, "--seed")),
+}
+"""Options of the model that have a flag; --set takes all of them."""
 
 TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 
@@ -32,40 +43,19 @@ SHOWN_LABELS, SHOWN_NEIGHBOURS = 5, 5
 """Of the labels that `add` has added."""
 
 
+@options.taking(MODEL | options.FILES)
 def fit(
-    context: typer.Context,
     out: options.OutFile,
     data: list[Path] | None = typer.Argument(
         None, metavar="FILES|FOLDER", help="Files whose kind is guessed, as check does."
     ),
-    hierarchy: options.Hierarchy = None,
-    edges: options.Edges = None,
-    annotations: options.Annotations = None,
-    attributes: options.Attributes = None,
-    tags: options.Tags = None,
-    texts: options.Texts = None,
-    sentences: options.Sentences = None,
-    vectors: options.Vectors = None,
-    skos: options.Skos = None,
-    owl: options.Owl = None,
-    names: options.Names = None,
-    synonyms: options.Synonyms = None,
     labels: Path | None = rare(None, "FILE", "Embed only the labels in this file."),
     label_words: bool = rare(
         False, None, "Use the words of the labels' names, too.", "--label-words"
     ),
-    dim: str = option("auto", "N", "Length of a label's vector."),
-    completion: str = option("full", "HOW", "Predict gaps: full, fast or none."),
-    weights: str = option(
-        "equal", "HOW", "equal, auto, nie, or such as tree=1,looks=0.5."
-    ),
     settings: Several = option(
         None, "NAME=VALUE", "A rare option of the model, as in ridge=2.", "--set"
     ),
-    choose: bool = rare(True, None, KNOWN["choose"].help),
-    match: str = rare("safe", "safe|exact", KNOWN["match"].help),
-    device: str = rare("auto", "auto|cpu|cuda", KNOWN["device"].help),
-    seed: int = rare(0, "N", KNOWN["random_state"].help),
     hierarchy_kind: str = rare(
         "ancestors", "ancestors|path", "How a taxonomy relates its labels."
     ),
@@ -90,16 +80,9 @@ def fit(
     ),
     resume: bool = flag("Continue from the checkpoint.", "--resume"),
     checkpoint_every: float = rare(300.0, "SECONDS", "Between two checkpoints."),
-    language: options.Language = "en",
-    encoding: options.Encoding = None,
-    delimiter: options.Delimiter = None,
-    na: options.UnknownTexts = None,
-    keep_na: options.KeepMarkers = False,
-    read: options.ReadAs = None,
-    repeats: options.Repeats = "mean",
     quiet: bool = flag("Print only warnings and errors.", "--quiet"),
     as_json: options.Json = False,
-    help_all: options.HelpAll = False,
+    **given: Any,
 ) -> None:
     """Learn one vector per label from any mix of files; each is a context.
 
@@ -112,15 +95,17 @@ def fit(
     from phcle.tables.file_kinds import with_lists
     from phcle.tables.files import collect_files
 
-    given = context.params
     processes = current_processes()  # this one alone, or all that torchrun started
     quiet = quiet or processes.rank > 0
-    model_options = _model_options(given, verbose=output.shows_progress(quiet=quiet))
+    model_options = _model_options(given, settings or ())
+    model_options["verbose"] = output.shows_progress(quiet=quiet)
     readers = _own_readers(reader or ())
+    given |= {"hierarchy_kind": hierarchy_kind, "role": role}
     reading = options.reading_of(given)
     guessed = _guessed(data, reading)
     files = [*guessed.files, *options.files_of(given, needed=not guessed.files)]
-    files = with_lists(files, labels=labels, names=names, synonyms=synonyms)
+    lists = {"labels": labels, "names": given["names"], "synonyms": given["synonyms"]}
+    files = with_lists(files, **lists)
     output.check_can_write(out, [file.path for file in files])
     with output.progress_bar("reading files", quiet=not model_options["verbose"]):
         match = model_options["match"]
@@ -166,11 +151,10 @@ def fit(
         output.show_next(next_steps(embedding, out, embedding.labels[0]))
 
 
-def _model_options(given: Mapping[str, Any], *, verbose: bool) -> dict[str, Any]:
+def _model_options(given: Mapping[str, Any], settings: Sequence[str]) -> dict[str, Any]:
     """The options of the model, from its flags and --set."""
-    texts: dict[str, Any] = {name: given[name] for name in FREQUENT}
-    texts |= {"random_state": given["seed"], "verbose": verbose}
-    for text in given["settings"] or ():
+    texts = {name: given[name] for name in MODEL}
+    for text in settings:
         name, equals, value = text.partition("=")
         if not equals:
             raise OptionError(
@@ -282,32 +266,13 @@ def _shortest_handle(embedding: LabelEmbedding, label: str) -> str:
     return name if same == [label] else label
 
 
+@options.taking(options.FILES)
 def add(
-    context: typer.Context,
     file: options.EmbeddingFile,
     out: options.OutFile,
-    hierarchy: options.Hierarchy = None,
-    edges: options.Edges = None,
-    annotations: options.Annotations = None,
-    attributes: options.Attributes = None,
-    tags: options.Tags = None,
-    texts: options.Texts = None,
-    sentences: options.Sentences = None,
-    vectors: options.Vectors = None,
-    skos: options.Skos = None,
-    owl: options.Owl = None,
-    names: options.Names = None,
-    synonyms: options.Synonyms = None,
-    language: options.Language = "en",
-    encoding: options.Encoding = None,
-    delimiter: options.Delimiter = None,
-    na: options.UnknownTexts = None,
-    keep_na: options.KeepMarkers = False,
-    read: options.ReadAs = None,
-    repeats: options.Repeats = "mean",
     quiet: options.Quiet = False,
     as_json: options.Json = False,
-    help_all: options.HelpAll = False,
+    **given: Any,
 ) -> None:
     """Add new labels to an embedding without learning it again.
 
@@ -321,16 +286,12 @@ def add(
     from phcle.embedding import load
     from phcle.tables.new_labels import read_new_contexts
 
-    files = options.files_of(context.params)
-    output.check_can_write(out, [names, synonyms, *(new.path for new in files)])
+    files = options.files_of(given)
+    lists = {"names": given["names"], "synonyms": given["synonyms"]}
+    output.check_can_write(out, [*lists.values(), *(new.path for new in files)])
     embedding = load(file)
-    contexts = read_new_contexts(
-        embedding,
-        files,
-        names=names,
-        synonyms=synonyms,
-        reading=options.reading_of(context.params),
-    )
+    reading = options.reading_of(given)
+    contexts = read_new_contexts(embedding, files, **lists, reading=reading)
     if not quiet:
         output.say_what_was_read(contexts.summaries)
     if contexts.match is not None and not as_json:

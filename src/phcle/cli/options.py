@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -77,52 +78,83 @@ AnswersFile = Annotated[
 Json = Annotated[bool, option(..., None, "Print JSON instead of tables.", "--json")]
 Quiet = Annotated[bool, option(..., None, "Show no progress.", "--quiet")]
 ALL: Any = {"is_eager": True, "expose_value": False, "callback": _show_all}
-HelpAll = Annotated[
-    bool, option(..., None, "Show the rare options, too.", "--help-all", **ALL)
-]
-Names = Annotated[
-    Path | None, have(..., "FILE", "Readable names: columns label,name.", "--names")
-]
-Synonyms = Annotated[
-    Path | None, have(..., "FILE", "Other spellings: columns label,synonym.")
-]
-Hierarchy = Annotated[Several, have(..., "FILE", FILE_KINDS["hierarchy"])]
-Edges = Annotated[Several, have(..., "FILE", FILE_KINDS["edges"])]
-Annotations = Annotated[Several, have(..., "FILE", FILE_KINDS["annotations"])]
-Attributes = Annotated[Several, have(..., "FILE", FILE_KINDS["attributes"])]
-Tags = Annotated[Several, have(..., "FILE", FILE_KINDS["tags"])]
-Texts = Annotated[Several, have(..., "FILE", FILE_KINDS["texts"])]
-Sentences = Annotated[Several, have(..., "FILE", FILE_KINDS["sentences"])]
-Vectors = Annotated[Several, have(..., "FILE", FILE_KINDS["vectors"])]
-Skos = Annotated[Several, have(..., "FILE", FILE_KINDS["skos"])]
-Owl = Annotated[Several, have(..., "FILE", FILE_KINDS["owl"])]
-Language = Annotated[
-    str, rare(..., "LANGUAGE", "Of names and texts in --skos and --owl files.")
-]
-Encoding = Annotated[
-    str | None, rare(..., "ENCODING", "Of tables, such as cp1252; else found out.")
-]
-Delimiter = Annotated[
-    str | None, rare(..., "CHARACTER", "Between cells: , ; | or tab; else found out.")
-]
-UnknownTexts = Annotated[
-    Several, rare(..., "TEXT", "Also means unknown, as NA, n/a, - and ? do.", "--na")
-]
-KeepMarkers = Annotated[
-    bool, rare(..., None, "Take NA, none and - for ordinary texts.", "--keep-na")
-]
-ReadAs = Annotated[
-    Several,
-    rare(
-        ...,
-        "COLUMN=HOW",
-        "How a column is to be read: text, number, point or comma (its decimals), "
-        "truth, date, day-first or month-first; several: zip=text,born=date.",
+TABLES: dict[str, tuple[Any, Any]] = {
+    "encoding": (
+        str | None,
+        rare(None, "ENCODING", "Of tables, such as cp1252; else found out."),
     ),
-]
-Repeats = Annotated[
-    str, rare(..., "mean|first|refuse", "What becomes of several rows of one label.")
-]
+    "delimiter": (
+        str | None,
+        rare(None, "CHARACTER", "Between cells: , ; | or tab; else found out."),
+    ),
+    "na": (Several, rare(None, "TEXT", "Also means unknown, as NA, n/a, - and ? do.")),
+    "keep_na": (bool, rare(False, None, "Take NA, none and - for ordinary texts.")),
+    "read": (
+        Several,
+        rare(
+            None,
+            "COLUMN=HOW",
+            "How a column is to be read: text, number, point or comma (its decimals), "
+            "truth, date, day-first or month-first; several: zip=text,born=date.",
+        ),
+    ),
+    "repeats": (
+        str,
+        rare("mean", "mean|first|refuse", "What becomes of several rows of one label."),
+    ),
+    "help_all": (
+        bool,
+        option(False, None, "Show the rare options, too.", "--help-all", **ALL),
+    ),
+}
+"""How tables are read: types of options, and the options."""
+
+FILES: dict[str, tuple[Any, Any]] = {
+    **{kind: (Several, have(None, "FILE", text)) for kind, text in FILE_KINDS.items()},
+    "names": (
+        Path | None,
+        have(None, "FILE", "Readable names: columns label,name."),
+    ),
+    "synonyms": (
+        Path | None,
+        have(None, "FILE", "Other spellings: columns label,synonym."),
+    ),
+    "language": (
+        str,
+        rare("en", "LANGUAGE", "Of names and texts in --skos and --owl files."),
+    ),
+    **TABLES,
+}
+"""Files that become contexts, and how they are read."""
+
+Command = Callable[..., None]
+
+
+def taking(shared: Mapping[str, tuple[Any, Any]]) -> Callable[[Command], Command]:
+    """Make a decorator of commands that take options, besides their own, as `**given`.
+
+    Parameters
+    ----------
+    shared : mapping
+        Types and options by name.
+
+    Returns
+    -------
+    callable
+        The decorator.
+    """
+    more = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, (kind, default) in shared.items()
+    ]
+
+    def decorate(command: Command) -> Command:
+        own = signature(command, eval_str=True)
+        *before, _given = own.parameters.values()
+        command.__signature__ = own.replace(parameters=[*before, *more])  # type: ignore[attr-defined]
+        return command
+
+    return decorate
 
 
 def files_of(given: Mapping[str, Any], *, needed: bool = True) -> list[ContextFile]:
