@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property
 from hashlib import file_digest
@@ -81,24 +81,34 @@ class Addresses:
                 if n and n >= MOSTLY * len(own):
                     yield str(source["name"]), title, pattern is PICTURE, own
 
-    def links_of(self, label: str) -> list[dict[str, str]]:
-        """List the links of a label.
+    def told(
+        self, label: str, source_of: Callable[[int, Path], str | None]
+    ) -> dict[str, Any]:
+        """Say which pictures and links a label has.
 
         Parameters
         ----------
         label : str
             The label's id.
+        source_of : callable
+            Gives the address of a picture by its number and file, or None to hide it.
 
         Returns
         -------
-        list of dict
-            Context, column and address.
+        dict
+            Context, column and address of each.
         """
-        return [
+        pictures = [
+            {"context": context, "column": title, "src": source}
+            for i, (context, title, file) in enumerate(self.pictures_of(label))
+            if (source := source_of(i, file)) is not None
+        ]
+        links = [
             {"context": context, "column": title, "href": own[label]}
             for context, title, is_picture, own in self._columns
             if not is_picture and LINK.fullmatch(own.get(label, ""))
         ]
+        return {"pictures": pictures, "links": links}
 
     def pictures_of(self, label: str) -> list[tuple[str, str, Path]]:
         """List the pictures of a label that lie in the folder of the embedding.

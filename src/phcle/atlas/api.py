@@ -217,16 +217,10 @@ def _add_labels(quick: APIRouter, costly: APIRouter, opened: Opened) -> None:
         """What the tables know of a label, and what was predicted, with reasons."""
         own = embedding.resolve(label)
         (answer,) = pages.rows_of_labels(opened, [own])
-        shown = [
-            {
-                "context": context,
-                "column": title,
-                "src": f"api/picture?{urlencode({'label': own, 'n': i})}",
-            }
-            for i, (context, title, _) in enumerate(addresses.pictures_of(own))
-        ]
-        links = addresses.links_of(own)
-        return JSONResponse({**answer, "pictures": shown, "links": links})
+        told = addresses.told(
+            own, lambda n, _: f"api/picture?{urlencode({'label': own, 'n': n})}"
+        )
+        return JSONResponse({**answer, **told})
 
     @quick.get("/picture")
     def picture(label: Text, n: Annotated[int, Query(ge=0, le=100)] = 0) -> Response:

@@ -11,10 +11,9 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -32,8 +31,10 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, some
 from phcle.files.atomic import make_folder, write_whole
 
-ENDINGS = (".html", ".js", ".css", ".svg")
-"""Files of the page; licences stand beside them."""
+PART = re.compile(
+    r'<(?:link rel="stylesheet" href|script src)="static/([^"]+)">(?:</script>)?'
+)
+"""Where the page names one of its files."""
 
 MOST_LETTERS = 3_200_000
 """Letters for columns, and again for cards: the file then has less than 8 MB."""
@@ -65,25 +66,6 @@ HEIGHT = 720
 
 Progress = Callable[[str, int, int], None]
 Answers = dict[str, dict[str, Any]]
-
-
-def static_files() -> dict[str, str]:
-    """Read the page, its scripts and its styles.
-
-    Returns
-    -------
-    dict
-        Contents by the name below `static/`.
-    """
-
-    def read(folder: Traversable, prefix: str) -> Iterator[tuple[str, str]]:
-        for item in folder.iterdir():
-            if item.is_dir():
-                yield from read(item, f"{prefix}{item.name}/")
-            elif item.name.endswith(ENDINGS):
-                yield prefix + item.name, item.read_text("utf-8")
-
-    return dict(read(files("phcle.atlas").joinpath("static"), ""))
 
 
 def write_report(
@@ -119,8 +101,7 @@ def write_report(
     WrittenReport
         The file written, and what it left out.
     """
-    opened = _opened(embedding, title, file)
-    made = _Report(opened, len(embedding), most_letters, progress)
+    made = _Report(embedding, title, file, most_letters, progress)
     make_folder(path.parent)
     answers = made.answers(path.resolve().parent)
     with write_whole(path) as temporary:
@@ -149,9 +130,7 @@ class NotebookFrame:
     def __init__(
         self, embedding: LabelEmbedding, title: str = "Label embedding"
     ) -> None:
-        opened = _opened(embedding, title, None)
-        n = len(embedding)
-        made = _Report(opened, n, MOST_LETTERS, lambda stage, done, total: None)
+        made = _Report(embedding, title)
         self.page = filled_page(made.answers(), title)
         self.title = title
 
@@ -161,16 +140,6 @@ class NotebookFrame:
             f'width="100%" height="{HEIGHT}" style="border:0" '
             'sandbox="allow-scripts allow-downloads"></iframe>'
         )
-
-
-def _opened(embedding: LabelEmbedding, title: str, file: Path | None) -> Opened:
-    """Open the labels of a report: a sample if there are too many for a map."""
-    if len(embedding) < 2:
-        raise ContextError("a report needs two labels or more. Got one.")
-    opened = Opened(embedding, title, file, stores=False)
-    if opened.rows is None:
-        return opened
-    return Opened(opened.shown, title, file, stores=False)
 
 
 def _in_words(left_out: Sequence[str]) -> str:
@@ -198,43 +167,36 @@ def filled_page(answers: Answers, title: str) -> str:
     str
         HTML that loads nothing else; its policy allows these scripts alone.
     """
-    parts = static_files()
-    digests: dict[str, list[str]] = {"script": [], "style": []}
-
-    def inside(kind: str) -> Callable[[re.Match[str]], str]:
-        def filled(found: re.Match[str]) -> str:
-            digests[kind].append(_digest_of(parts[found[1]]))
-            return f"<{kind}>{parts[found[1]]}</{kind}>"
-
-        return filled
-
-    page = parts["index.html"]
-    link = r'<link rel="stylesheet" href="static/([^"]+)">'
-    page = re.sub(link, inside("style"), page)
-    page = re.sub(r'<script src="static/([^"]+)"></script>', inside("script"), page)
-    icon = base64.b64encode(parts["icon.svg"].encode()).decode()
-    page = page.replace("static/icon.svg", f"data:image/svg+xml;base64,{icon}")
+    folder = files("phcle.atlas") / "static"
+    page = (folder / "index.html").read_text("utf-8")
+    parts = {name: (folder / name).read_text("utf-8") for name in PART.findall(page)}
+    sources = {"style": "", "script": ""}
+    for name, part in parts.items():
+        digest = hashlib.sha256(part.encode()).digest()
+        sources[_kind(name)] += f" 'sha256-{base64.b64encode(digest).decode()}'"
     policy = (
-        f"default-src 'none'; script-src {' '.join(digests['script'])}; "
-        f"style-src {' '.join(digests['style'])}; img-src 'self' file: data: blob:; "
+        f"default-src 'none'; script-src{sources['script']}; "
+        f"style-src{sources['style']}; img-src 'self' file: data: blob:; "
         "base-uri 'none'; form-action 'none'"
     )
+    icon = base64.b64encode((folder / "icon.svg").read_bytes()).decode()
     meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-    head, tag, rest = page.partition("<head>")
-    body, body_tag, scripts = rest.partition("<body")
-    before, script_tag, after = scripts.partition("<script")
-    body = re.sub(
-        "<title>.*?</title>", lambda _: f"<title>{escape(title)}</title>", body
+    data = f'<script id="answers" type="text/plain">{compressed(answers)}</script>'
+    for mark, text in (
+        ("<head>", f"<head>\n{meta}"),
+        ("<body>", f"<body>\n{data}"),
+        ("<title>phcle<", f"<title>{escape(title)}<"),
+        ("static/icon.svg", f"data:image/svg+xml;base64,{icon}"),
+    ):
+        page = page.replace(mark, text, 1)
+    return PART.sub(
+        lambda found: f"<{_kind(found[1])}>{parts[found[1]]}</{_kind(found[1])}>", page
     )
-    data = f'<script id="answers" type="text/plain">{compressed(answers)}</script>\n'
-    opening = f"{head}{tag}\n{meta}"
-    return f"{opening}{body}{body_tag}{before}{data}{script_tag}{after}"
 
 
-def _digest_of(part: str) -> str:
-    """The source expression of a style or script inside a page."""
-    digest = base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()
-    return f"'sha256-{digest}'"
+def _kind(name: str) -> str:
+    """The element that holds a part of the page."""
+    return "style" if name.endswith(".css") else "script"
 
 
 def compressed(data: Any) -> str:
@@ -270,15 +232,24 @@ class _Report:
     """Collects the answers that a report holds."""
 
     def __init__(
-        self, opened: Opened, n_whole: int, most_letters: int, progress: Progress
+        self,
+        embedding: LabelEmbedding,
+        title: str,
+        file: Path | None = None,
+        most_letters: int = MOST_LETTERS,
+        progress: Progress = lambda stage, done, total: None,
     ) -> None:
-        self.opened, self.progress, self.most_letters = opened, progress, most_letters
+        if len(embedding) < 2:
+            raise ContextError("a report needs two labels or more. Got one.")
+        self.opened = Opened(embedding, title, file, stores=False)
+        self.progress, self.most_letters = progress, most_letters
         self.left_out: list[str] = []
-        if n_whole > len(opened.embedding):
-            self.left_out.append(f"{n_whole - len(opened.embedding):,} labels")
-        # Reasons of predictions name any labels, so a sample has no cards.
-        self.n_cards = MOST_CARDS if n_whole == len(opened.embedding) else 0
-        self.room = most_letters
+        self.n_cards, self.room = MOST_CARDS, most_letters
+        if self.opened.rows is not None:
+            # Reasons of predictions name any labels, so a sample has no cards.
+            shown = self.opened.shown
+            self.opened, self.n_cards = Opened(shown, title, file, stores=False), 0
+            self.left_out.append(f"{len(embedding) - len(shown):,} labels")
 
     def takes(self, part: Any) -> bool:
         """Whether a part still has room; if so, it takes it."""
@@ -350,14 +321,8 @@ class _Report:
             for label, row in zip(chosen, own, strict=True):
                 page = pages.label_page(opened, label)
                 made["/api/label"][_key(label)] = page
-                links = addresses.links_of(label)
-                pictures = [
-                    {"context": context, "column": title, "src": src}
-                    for context, title, picture in addresses.pictures_of(label)
-                    if (src := _beside(picture, folder)) is not None
-                ]
-                row = {**row, "links": links, "pictures": pictures}
-                made["/api/row"][_key(label)] = row
+                told = addresses.told(label, lambda _, file: _beside(file, folder))
+                made["/api/row"][_key(label)] = {**row, **told}
                 for near in page["neighbours"][:N_EXPLAINED] if explains else ():
                     said = embedding.explain(label, near["label"], N_COLUMNS)
                     made["/api/explain"][_key(label, near["label"])] = _why(said)
