@@ -401,31 +401,6 @@ def test_labels_that_have_it_are_drawn_above_the_rest(atlas):
     np.testing.assert_allclose(shown, swatch(atlas, has_it), atol=2)
 
 
-def test_density_lies_under_the_points_and_fades_as_one_zooms_in(atlas):
-    # 120 labels are too few for a density, so it has others.
-    assert not atlas.page.locator(".map-density").is_visible()
-    opacities = atlas.js(
-        """() => {
-          const {clouds, colours} = Phcle.map;
-          const spread = (i, k) => ((i % k) + (i * 0.618) % 1) / k - 0.5;
-          const length = 900;
-          const many = (k) => Float32Array.from({ length }, (_, i) => spread(i, k));
-          const rgba = new Uint32Array(length).fill(colours.rgba[0]);
-          Phcle.draw_density(clouds, { x: many(5), y: many(3) }, rgba, null);
-          const [pen, {width, height}] = [clouds.getContext("2d"), clouds];
-          const {data} = pen.getImageData(0, 0, width, height);
-          return Array.from(data).filter((_, k) => k % 4 === 3);
-        }"""
-    )
-    assert atlas.page.locator(".map-density").is_visible()
-    assert 0.1 < np.mean(np.array(opacities) > 10) < 0.9
-    style = "Number(getComputedStyle(Phcle.map.clouds).opacity)"
-    assert atlas.js(style) > 0.95
-    atlas.js("Phcle.map.view.zoom(4)")
-    atlas.settle()
-    assert atlas.js(style) < 0.6
-
-
 def test_a_chosen_label_stands_out_from_its_neighbours(atlas):
     point = atlas.inner_point()
     atlas.js("i => { Phcle.draw_names = () => {}; Phcle.map.go_to(i); }", point)

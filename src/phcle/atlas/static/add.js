@@ -21,7 +21,7 @@
         this.name = target.value;
         this.changed();
       };
-      const parent = html`<input id="new-parent" type="search" />`;
+      const parent = html`<input id="new-parent" type="search" placeholder="a node of the taxonomy" />`;
       const add_parent = ({ node, name }, box) => {
         box.value = "";
         if (!this.parents.some((each) => each.node === node)) this.parents.push({ node, name });

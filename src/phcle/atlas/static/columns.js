@@ -56,12 +56,9 @@
       this.n = this.how.length;
       this.is_number = this.kind === "number";
       this.known = this.how.map((how) => Number(how === KNOWN));
-      this.present = new Uint8Array(this.n);
-      for (let i = 0; i < this.n; i++) {
-        this.present[i] = this.is_number
-          ? Number(!Number.isNaN(this.numbers[i]))
-          : Number(this.codes[i] < this.values.length);
-      }
+      const is_number = (x) => Number(!Number.isNaN(x));
+      const is_value = (code) => Number(code < this.values.length);
+      this.present = this.is_number ? Uint8Array.from(this.numbers, is_number) : Uint8Array.from(this.codes, is_value);
       this.chances = new Map(); // probabilities of a value, which the server knows
     }
 

@@ -7,25 +7,17 @@
 // Text is inserted as text, never as HTML.
 (function (root) {
   "use strict";
+  const { html } = Phcle;
 
   Phcle.combobox = function (id, options) {
     const box = options.input;
-    const attributes = {
-      role: "combobox",
-      "aria-expanded": "false",
-      "aria-autocomplete": "list",
-      "aria-controls": `${id}-found`,
-      autocomplete: "off",
-      placeholder: options.placeholder || "",
-    };
-    for (const [key, value] of Object.entries(attributes)) box.setAttribute(key, value);
-    const list = Phcle.element("ul", {
-      id: `${id}-found`,
-      role: "listbox",
-      "aria-label": options.name || "Labels found",
-      class: "map-found",
-      hidden: "",
-    });
+    Object.assign(box, { role: "combobox", ariaExpanded: "false", ariaAutoComplete: "list" });
+    Object.assign(box, { autocomplete: "off", placeholder: options.placeholder || "" });
+    box.setAttribute("aria-controls", `${id}-found`);
+    const list = html`<ul
+      id=${`${id}-found`} role="listbox" aria-label=${options.name || "Labels found"}
+      class="map-found" hidden
+    ></ul>`;
     let found = [];
     let active = -1;
     let asked = 0;
@@ -58,22 +50,19 @@
 
     function draw(typed) {
       active = found.length ? 0 : -1;
-      list.replaceChildren(
-        ...found.map((item, i) => {
-          const id_of = { role: "option", id: `${list.id}-${i}` };
-          const option = Phcle.element("li", id_of, ...options.show(item));
-          option.title = option.textContent;
-          // Not "click": by then the input has lost focus and closed the list.
-          option.addEventListener("pointerdown", (event) => {
-            event.preventDefault();
-            take(i);
-          });
-          return option;
-        }),
-      );
-      const none = { class: "map-none", role: "option", "aria-disabled": "true" };
+      const items = found.map((item, i) => {
+        // Not "click": by then the input has lost focus and closed the list.
+        const pressed = (event) => {
+          event.preventDefault();
+          take(i);
+        };
+        const option = html`<li role="option" id=${`${list.id}-${i}`} onpointerdown=${pressed}>${options.show(item)}</li>`;
+        option.title = option.textContent;
+        return option;
+      });
+      list.replaceChildren(...items);
       if (typed.trim() && !found.length) {
-        list.append(Phcle.element("li", none, options.none || "no such label"));
+        list.append(html`<li class="map-none" role="option" aria-disabled="true">${options.none || "no such label"}</li>`);
       }
       list.hidden = !list.children.length;
       box.setAttribute("aria-expanded", String(!list.hidden));

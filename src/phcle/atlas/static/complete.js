@@ -117,9 +117,8 @@
     [...place.children].find((each) => each.ariaLabel === focused)?.focus();
   }
 
-  // What speaks for a predicted value is asked for when it is opened.
+  // What speaks for a predicted value.
   function reasons({ label, context, column }) {
-    const body = html`<div></div>`;
     const ask = async () => {
       const { cells } = await Phcle.row_of(label);
       const own = cells.find((each) => each.context === context && each.column === column) ?? {};
@@ -134,8 +133,7 @@
         html`<p>${own.why || "No reasons are stored for this cell."}</p>`,
       ];
     };
-    const toggle = ({ target }) => target.open && !body.firstChild && Phcle.show(body, ask());
-    return html`<details class="gap-why quiet" ontoggle=${toggle}><summary>why</summary>${body}</details>`;
+    return Phcle.unfolding("why", ask, "gap-why quiet");
   }
 
   function listed(cell, what, why = reasons(cell)) {
@@ -310,7 +308,7 @@
     const none = note("This embedding has no table with gaps that can be predicted.");
     if (!columns.fields.some(({ known }) => known < columns.n)) return { title: "Complete", content: [head, none] };
     decisions ??= new Decisions(Phcle.info.digest, show_decisions);
-    const box = html`<input id="gaps-label" type="search" />`;
+    const box = html`<input id="gaps-label" type="search" placeholder="name or id" />`;
     const take = ({ label }) => Phcle.open("/complete", { label });
     bar = html`<section class="card decisions" aria-label="Your decisions" hidden></section>`;
     const content = [

@@ -77,6 +77,13 @@
     fill(place, made);
   };
 
+  // What is asked for when it is opened.
+  Phcle.unfolding = function (title, ask, kind) {
+    const body = html`<div class="why-body" aria-live="polite"></div>`;
+    const toggle = ({ target }) => target.open && !body.firstChild && Phcle.show(body, ask());
+    return html`<details class=${kind} ontoggle=${toggle}><summary>${title}</summary>${body}</details>`;
+  };
+
   // -- Answers
 
   const source = document.getElementById("answers");

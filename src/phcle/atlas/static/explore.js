@@ -417,8 +417,7 @@
       } else if (map.failed) {
         this.map.tell("The final map could not be computed; this is a first sketch.");
       } else {
-        const is_counted = map.done && map.done < map.total;
-        const n = is_counted ? `, ${map.done} of ${map.total}` : "";
+        const n = map.done ? `, ${map.done} of ${map.total}` : "";
         this.map.tell(`A first sketch; the final map is being computed (${map.stage}${n}).`);
         setTimeout(() => this.wait().catch((error) => this.map.tell(error.message)), LOOK_MS);
       }

@@ -18,14 +18,13 @@
 
   // Filters that an address holds, each as JSON.
   function read(asked) {
-    const parsed = asked.getAll("filter").map((text) => {
+    return asked.getAll("filter").flatMap((text) => {
       try {
-        return JSON.parse(text);
+        return [JSON.parse(text)].filter((each) => Array.isArray(each) && each.length > 3);
       } catch {
-        return null;
+        return [];
       }
     });
-    return parsed.filter((each) => Array.isArray(each) && each.length > 3);
   }
 
   function words([context, field, kind, ...rest], name_of = (value) => value) {

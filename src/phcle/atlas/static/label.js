@@ -115,18 +115,14 @@
     </div>`;
   };
 
-  // Why two labels are similar, asked for when it is opened.
-  Phcle.why = function (a, b, name, is_open = false) {
-    const body = html`<div class="why-body" aria-live="polite"></div>`;
+  // Why two labels are similar.
+  Phcle.why = function (a, b, name) {
     const ask = async () => {
       const link = html`<a href=${Phcle.address("/label", { label: [a, b] })}>Compare the two</a>`;
       const found = await Phcle.get("/api/explain", { a, b, k: N_COLUMNS });
       return [Phcle.explanation(found), !Phcle.is_report && link];
     };
-    const toggle = ({ target }) => target.open && !body.firstChild && Phcle.show(body, ask());
-    return html`<details class="why" open=${is_open} ontoggle=${toggle}>
-      <summary>why<span class="unseen"> ${name}</span></summary>${body}
-    </details>`;
+    return Phcle.unfolding(["why", html`<span class="unseen"> ${name}</span>`], ask, "why");
   };
 
   // Why a label is near. A report holds the reasons of the nearest ones alone.
@@ -328,11 +324,9 @@
     </li>`));
     const lines = compared(labels);
     const as_rows = () =>
-      labels.map(({ label, name, neighbours }) => ({
-        label,
-        name,
-        ...Object.fromEntries(neighbours.map((each) => [each.label, each.similarity])),
-      }));
+      labels.map(({ label, name, neighbours }) => {
+        return { label, name, ...Object.fromEntries(neighbours.map((each) => [each.label, each.similarity])) };
+      });
     return {
       title: "Compare",
       content: [

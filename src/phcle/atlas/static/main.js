@@ -68,15 +68,10 @@
     });
   }
 
-  function theme_now() {
-    const chosen = document.documentElement.dataset.theme;
-    if (chosen) return chosen;
-    return root.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  }
-
+  const { dataset } = document.documentElement;
   place("theme").addEventListener("click", () => {
-    const next = theme_now() === "dark" ? "light" : "dark";
-    document.documentElement.dataset.theme = next;
+    const is_dark = dataset.theme ? dataset.theme === "dark" : root.matchMedia("(prefers-color-scheme: dark)").matches;
+    const next = (dataset.theme = is_dark ? "light" : "dark");
     try {
       localStorage.setItem("phcle-theme", next);
     } catch {

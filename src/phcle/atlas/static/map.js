@@ -61,18 +61,16 @@
     }
 
     build() {
-      const layer = (name) => html`<canvas class=${name} aria-hidden="true"></canvas>`;
       const about = `Map of ${count(this.n)} ${this.options.about}. Arrow keys go from label to
         label, with Shift they move the map. Plus and minus zoom, 0 shows all, Escape clears.`;
       this.probe = html`<span hidden></span>`;
       this.colour_of = Phcle.style_colours(this.probe);
-      this.clouds = layer("map-density");
-      this.overlay = layer("map-names");
+      this.overlay = html`<canvas class="map-names" aria-hidden="true"></canvas>`;
       this.tip = html`<div class="map-tip" role="tooltip" hidden></div>`;
       this.stage = html`<div
         class="map-stage" tabindex="0" role="application" aria-label=${about}
         onkeydown=${(event) => this.on_key(event)}
-      >${this.clouds}${this.overlay}${this.tip}</div>`;
+      >${this.overlay}${this.tip}</div>`;
       this.panel = html`<div aria-live="polite"></div>`;
       const close = { class: "close", "aria-label": "Close" };
       this.card = html`<section class="map-card" aria-label="Chosen labels" tabindex="0" hidden>
@@ -117,12 +115,9 @@
         .map((panel) => panel.getBoundingClientRect())
         .filter(({ width, top, bottom }) => width && top < stage.bottom && bottom > stage.top)
         .filter(({ left, right }) => left < stage.right && right > stage.left)
-        .map((box) => [
-          box.left - stage.left,
-          box.top - stage.top,
-          box.right - stage.left,
-          box.bottom - stage.top,
-        ]);
+        .map(({ left, top, right, bottom }) => {
+          return [left - stage.left, top - stage.top, right - stage.left, bottom - stage.top];
+        });
     }
 
     // The part of the stage that panels leave free: each cuts off the side that takes least,
@@ -165,7 +160,6 @@
       }
       this.view.kept = kept;
       this.legend = Phcle.paint_colouring(this.colouring, this.colour_of, kept, this.colours);
-      Phcle.draw_density(this.clouds, this.data, this.colours.rgba, kept);
       this.ink_now = this.ink();
       this.view.colour(this.colours.order, this.colours.rgba, this.colour_of("--page"));
       this.options.recoloured(this);
@@ -256,9 +250,7 @@
           <span class="map-count">${each.title}</span>${Phcle.name(this.said_by(each, point), "")}
         </span>`,
       );
-      const near = this.nearest_to(point)
-        .slice(0, 3)
-        .map((i) => Phcle.shortened(this.data.names[i]));
+      const near = this.nearest_to(point).slice(0, 3).map((i) => Phcle.shortened(this.data.names[i]));
       const swatch = html`<span class="map-swatch" style=${{ background: this.css_of(point) }} />`;
       return [
         html`<strong>${swatch}${Phcle.name(name, "")}</strong>`,
@@ -310,13 +302,10 @@
     // Go to a label; it may not be among those on the map, which may be a sample.
     async go_to_label(label) {
       const point = this.point_of(label);
-      if (point >= 0) {
-        this.go_to(point);
-        return;
-      }
-      const found = await Phcle.get("/api/label", { label });
-      if (this.point_of(found.label) >= 0) {
-        this.go_to(this.point_of(found.label)); // its name was given
+      const found = point >= 0 ? { label } : await Phcle.get("/api/label", { label });
+      const at = this.point_of(found.label); // a name may have been given
+      if (at >= 0) {
+        this.go_to(at);
         return;
       }
       this.choose(null, [], found);
@@ -389,10 +378,8 @@
       const { names } = this.data;
       const first =
         this.chosen === null ? this.many.slice(0, 40) : [this.chosen, ...this.nearest_to(this.chosen)];
-      const pen = Phcle.pen_of(this.overlay);
-      const { importance } = this;
-      const given = { importance, first, blocked: this.covered() };
-      this.placed = Phcle.place_names(pen, this.view, this.regions, names, given);
+      const given = { importance: this.importance, first, blocked: this.covered() };
+      this.placed = Phcle.place_names(Phcle.pen_of(this.overlay), this.view, this.regions, names, given);
       this.view.draw_soon();
     }
 
@@ -412,10 +399,6 @@
       pen.setTransform(sharp, 0, 0, sharp, 0, 0);
       pen.clearRect(0, 0, width, height);
       const is_short = this.is_short_of_time();
-      this.clouds.style.visibility = is_short ? "hidden" : "";
-      if (!is_short) {
-        Phcle.move_density(this.clouds, frame, this.view.home_reach() / this.view.reach);
-      }
       this.draw_marks(pen, frame);
       if (!is_short) Phcle.draw_names(pen, frame, this.placed, this.ink_now);
       this.draw_lasso(pen);

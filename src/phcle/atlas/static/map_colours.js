@@ -19,11 +19,10 @@
   const as_css = ([red, green, blue]) =>
     `rgb(${Math.round(red)}, ${Math.round(green)}, ${Math.round(blue)})`;
   const mixed = (one, other, share) => one.map((x, k) => x * share + other[k] * (1 - share));
-  const packed = ([red, green, blue], alpha = 1) =>
-    ((Math.round(alpha * 255) << 24) |
-      (Math.round(blue) << 16) |
-      (Math.round(green) << 8) |
-      Math.round(red)) >>> 0;
+  const packed = (colour, alpha = 1) => {
+    const [red, green, blue, opacity] = [...colour, alpha * 255].map(Math.round);
+    return ((opacity << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+  };
 
   // A reader of the colours in the style sheet, which decides between light and dark.
   Phcle.style_colours = function (probe) {
@@ -54,12 +53,9 @@
     const faint = own.map((colour) => mixed(colour, colour_of("--page"), FAINT));
     const counts = new Array(groups.length).fill(0);
     for (const code of codes) counts[code] += 1;
-    const entries = groups.map((name, code) => ({
-      name,
-      code,
-      n: counts[code],
-      colour: as_css(own[code]),
-    }));
+    const entries = groups.map((name, code) => {
+      return { name, code, n: counts[code], colour: as_css(own[code]) };
+    });
     const last = groups.length - 1;
     // Points of a higher rank are drawn above the others: later groups.
     const rank = (i) => (codes[i] === last ? 0 : codes[i] + 1);
@@ -83,6 +79,8 @@
       const part = to > from ? (on_scale(value) - from) / (to - from) : 0.5;
       return Math.round(Math.min(1, Math.max(0, part)) * (STEPS - 1));
     };
+    const has_faint = Boolean(is_known?.includes(0));
+    const told = values.some(Number.isNaN) ? missing : null;
     const is_missing = (i) => Number.isNaN(values[i]);
     const is_faint = (i) => is_known && !is_known[i];
     const colour = (i) => {
@@ -93,14 +91,7 @@
       colour,
       rank: (i) => (is_missing(i) ? 0 : is_faint(i) ? 1 : 2),
       n_ranks: 3,
-      legend: {
-        low,
-        high,
-        is_log,
-        ramp: ramp.map(as_css),
-        has_faint: Boolean(is_known && is_known.includes(0)),
-        missing: values.some(Number.isNaN) ? missing : null,
-      },
+      legend: { low, high, is_log, ramp: ramp.map(as_css), has_faint, missing: told },
     };
   }
 

@@ -44,12 +44,6 @@
     pen.fillStyle = ink.page;
     pen.fillRect(0, 0, whole.width, whole.height);
     pen.scale(SHARP, SHARP);
-    if (!map.clouds.hidden) {
-      const side = 2.3 * frame.unit;
-      pen.globalAlpha = Number(map.clouds.style.opacity);
-      pen.drawImage(map.clouds, frame.left - side / 2, frame.top - side / 2, side, side);
-      pen.globalAlpha = 1;
-    }
     pen.drawImage(points, 0, 0, frame.width, frame.height);
     map.draw_marks(pen, frame);
     Phcle.draw_names(pen, frame, map.placed, ink);

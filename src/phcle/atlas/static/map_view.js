@@ -64,9 +64,7 @@
       const make_canvas = () => {
         this.stage.querySelector(".map-points")?.remove();
         const canvas = Phcle.element("canvas", { class: "map-points", "aria-hidden": "true" });
-        const density = this.stage.querySelector(".map-density");
-        if (density) density.after(canvas);
-        else this.stage.prepend(canvas);
+        this.stage.prepend(canvas);
         return canvas;
       };
       this.painter = open(make_canvas, this.points, () => this.lose());
@@ -108,16 +106,9 @@
       const { width, height } = this;
       const radius = this.radius();
       const unit = Math.min(width, height) / 2 / this.reach;
-      return {
-        width,
-        height,
-        unit,
-        sharp: root.devicePixelRatio || 1,
-        left: width / 2 - this.x * unit,
-        top: height / 2 + this.y * unit,
-        radius,
-        rim: radius < SMALL ? 0 : Math.min(1, radius / 4),
-      };
+      const [left, top] = [width / 2 - this.x * unit, height / 2 + this.y * unit];
+      const rim = radius < SMALL ? 0 : Math.min(1, radius / 4);
+      return { width, height, unit, sharp: root.devicePixelRatio || 1, left, top, radius, rim };
     }
 
     place_of(x, y) {

@@ -25,22 +25,26 @@
     return html`<span class="holder">${input}${list}</span>`;
   };
 
-  Phcle.suggest_labels = (input, take) =>
+  const suggest_found = (input, take, options) =>
     Phcle.suggest(input, {
-      placeholder: input.placeholder || "name or id",
-      find: Phcle.settled(async (typed) => (await find(typed)).labels),
-      show: ({ label, name }) => shown(name, label === name ? "" : label),
+      placeholder: input.placeholder,
+      find: Phcle.settled(async (typed) => (await find(typed))[options.kind]),
       take,
+      ...options,
+    });
+
+  Phcle.suggest_labels = (input, take) =>
+    suggest_found(input, take, {
+      kind: "labels",
+      show: ({ label, name }) => shown(name, label === name ? "" : label),
     });
 
   Phcle.suggest_nodes = (input, take) =>
-    Phcle.suggest(input, {
-      placeholder: "a node of the taxonomy",
+    suggest_found(input, take, {
+      kind: "nodes",
       name: "Nodes found",
       none: "no such node",
-      find: Phcle.settled(async (typed) => (await find(typed)).nodes),
       show: ({ name, above }) => shown(name, above?.length ? `in ${above[0]}` : ""),
-      take,
     });
 
   // Attributes are columns of tables and tags, found by what their names hold:

@@ -46,7 +46,7 @@
           <thead><tr>
             ${this.title("Label", "name")}
             ${scores && this.title("Match", "match", "number")}
-            ${shown.map((column, at) => this.title(column.title, [column.context, column.title], number(column), () => this.hide(at)))}
+            ${shown.map((column, at) => this.title(column.title, [column.context, column.title], number(column), () => this.show_columns(this.shown.filter((_, i) => i !== at))))}
           </tr></thead>
           <tbody>${lines}</tbody>
         </table>
@@ -59,7 +59,7 @@
           ${Phcle.downloads(() => this.as_rows(rows, shown, scores), "labels")}
         </div>`,
         found.n ? table : html`<p>No label passes all filters. Remove one of them.</p>`,
-        Phcle.pager(this.page, pages, (page) => this.turn_to(page)),
+        Phcle.pager(this.page, pages, (page) => Object.assign(this, { page }).draw()),
       );
     }
 
@@ -79,25 +79,21 @@
       </th>`;
     }
 
-    hide(at) {
-      this.shown = this.shown.filter((_, i) => i !== at);
-      this.draw();
-    }
-
     // Show a column first that the file does not hold.
     add(field) {
       this.fields = [field, ...this.fields];
-      this.shown = [field, ...this.shown];
+      this.show_columns([field, ...this.shown]);
+    }
+
+    show_columns(shown) {
+      this.shown = shown;
       this.draw();
     }
 
     // A column may be added that is not shown yet.
     adder() {
       const left = this.fields.filter((each) => !this.shown.includes(each));
-      const add = ({ target }) => {
-        this.shown = [...this.shown, left[Number(target.value)]];
-        this.draw();
-      };
+      const add = ({ target }) => this.show_columns([...this.shown, left[Number(target.value)]]);
       const options = left.map(({ title, context }, i) => html`<option value=${i}>${title}${context && ` (${context})`}</option>`);
       return left.length > 0 && html`<select aria-label="Add a column" onchange=${add}>
         <option value="" selected disabled>Add a column</option>${options}
@@ -126,11 +122,6 @@
         ${!is_known && html` <span class="quiet">${Phcle.sure_text(column.sure(row))}</span>`}
         <span class="unseen">${is_known ? " observed" : " predicted"}</span>
       </td>`;
-    }
-
-    turn_to(page) {
-      this.page = page;
-      this.draw();
     }
 
     // All rows as shown, and where each value comes from.
