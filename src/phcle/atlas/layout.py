@@ -76,7 +76,6 @@ class Layout:
 def lay_out(
     units: Floats,
     *,
-    seed: int = 0,
     jobs: int = 2,
     table: Neighbours | None = None,
     start: Floats | None = None,
@@ -88,8 +87,6 @@ def lay_out(
     ----------
     units : ndarray of shape (labels, dim)
         Vectors of length one.
-    seed : int, default 0
-        Seed of t-SNE.
     jobs : int, default 2
         Number of threads.
     table : Neighbours, optional
@@ -120,7 +117,6 @@ def lay_out(
             units[kept],
             None if has_copies else table,
             None if start is None else start[kept],
-            seed,
             jobs,
             progress,
         )
@@ -158,7 +154,6 @@ def _arrange(
     units: Floats,
     table: Neighbours | None,
     begin: Floats | None,
-    seed: int,
     jobs: int,
     progress: Progress,
 ) -> tuple[Floats, str]:
@@ -179,7 +174,7 @@ def _arrange(
             init=start,
             max_iter=N_ITERATIONS,
             early_exaggeration=EXAGGERATION if begin is None else 1,
-            random_state=seed,
+            random_state=0,
         )
         return np.asarray(tsne.fit_transform(units), np.float32), "t-SNE (scikit-learn)"
     if not find_spec("openTSNE"):
@@ -192,7 +187,7 @@ def _arrange(
     phases = [(EARLY, EXAGGERATION, 0.5), (LATE, 1.0, 0.8)]
     if begin is not None:
         phases = [(FROM_MAP, 1.0, 0.8)]
-    places = _by_open_tsne(near, start, perplexity, seed, jobs, progress, phases)
+    places = _by_open_tsne(near, start, perplexity, jobs, progress, phases)
     return places, "t-SNE (openTSNE)"
 
 
@@ -200,7 +195,6 @@ def _by_open_tsne(
     near: Neighbours,
     start: Floats,
     perplexity: float,
-    seed: int,
     jobs: int,
     progress: Progress,
     phases: list[tuple[int, float, float]],
@@ -216,14 +210,14 @@ def _by_open_tsne(
         perplexity=perplexity,
         knn_index=PrecomputedNeighbors(near.rows.astype(np.int64), distances),
         n_jobs=jobs,
-        random_state=seed,
+        random_state=0,
     )
     places = TSNEEmbedding(
         start.astype(np.float64),
         affinities,
         negative_gradient_method="fft",
         n_jobs=jobs,
-        random_state=seed,
+        random_state=0,
     )
     total, before = sum(n for n, _, _ in phases), 0
 

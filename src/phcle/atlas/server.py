@@ -10,7 +10,7 @@ import ipaddress
 import mimetypes
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from anyio import to_thread
@@ -199,12 +199,7 @@ def _reached(host: str) -> str:
         return str(probe.getsockname()[0])
 
 
-def serve(
-    app: FastAPI,
-    listening: socket.socket,
-    *,
-    started: Callable[[], None] = lambda: None,
-) -> None:
+def serve(app: FastAPI, listening: socket.socket) -> None:
     """Answer requests until Ctrl-C.
 
     Parameters
@@ -213,21 +208,13 @@ def serve(
         The application.
     listening : socket.socket
         The socket from `bind`.
-    started : callable
-        Called once the server answers. Default: does nothing.
     """
     import uvicorn
 
-    class Server(uvicorn.Server):
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets)
-            # Labels stay until the end: the collector need not look at them again,
-            # which would stop all answers for a moment.
-            gc.collect()
-            gc.freeze()
-            if not self.should_exit:
-                started()
-
+    # Labels stay until the end: the collector need not look at them again, which would
+    # stop all answers for a moment.
+    gc.collect()
+    gc.freeze()
     sys.setswitchinterval(SWITCH_S)
     config = uvicorn.Config(
         app,
@@ -239,4 +226,4 @@ def serve(
         limit_concurrency=1000,
         ws="none",
     )
-    Server(config).run(sockets=[listening])
+    uvicorn.Server(config).run(sockets=[listening])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,24 +47,20 @@ def explore(
     from phcle import atlas
 
     atlas.check_extra()
-
-    # Check the address before loading anything.
-    atlas.Rules.for_address(host, port or 0, public=public, token=token)
+    names = name or ()
     with atlas.bind(host, port) as listening:
         taken = listening.getsockname()[1]
         rules = atlas.Rules.for_address(
-            host, taken, public=public, token=token, names=name or ()
+            host, taken, public=public, token=token, names=names
         )
         workspace = _workspace(file, compare, model, network, quiet=quiet)
         app = atlas.make_app(workspace, rules)
-        address = atlas.address_of(listening, host, token=token, names=name or ())
-
-        def started() -> None:
-            typer.echo(f"exploring {file} at {address}  (Ctrl-C stops it)")
-            if browser and not public:
-                output.open_browser(address)
-
-        atlas.serve(app, listening, started=started)
+        address = atlas.address_of(listening, host, token=token, names=names)
+        # The socket listens already, so a browser waits for the answer.
+        typer.echo(f"exploring {file} at {address}  (Ctrl-C stops it)")
+        if browser and not public:
+            output.open_browser(address)
+        atlas.serve(app, listening)
 
 
 def _workspace(
@@ -78,10 +75,9 @@ def _workspace(
     from phcle.atlas import Opened, Pictures, Second, Workspace
     from phcle.embedding import load
 
+    tell = output.say if output.shows_progress(quiet=quiet) else lambda message: None
+
     def opened(path: Path) -> Opened:
-        tell = (
-            output.say if output.shows_progress(quiet=quiet) else lambda message: None
-        )
         return Opened(load(path), path.stem, path, output.say, tell)
 
     one = opened(file)
@@ -96,7 +92,7 @@ def _workspace(
     from phcle.images import load_map
 
     image_map = load_map(model)
-    if image_map.network is None:  # it was learned from features
-        return Workspace(one, second, Pictures(image_map))
-    seeing = Pictures(image_map, lambda: network_of(image_map, model, network))
-    return Workspace(one, second, seeing)
+    seeing = partial(network_of, image_map, model, network)
+    # A map that was learned from features has no network.
+    pictures = Pictures(image_map, seeing if image_map.network else None)
+    return Workspace(one, second, pictures)
