@@ -11,6 +11,16 @@ from phcle.contexts.terms import Penalties
 from phcle.model.problem import pose
 
 
+def cells(context):
+    """Counts by label and column."""
+    matrix = context.counts.tocoo()
+    return {
+        (context.labels[i], context.columns[j]): value
+        for i, j, value in zip(*matrix.coords, matrix.data, strict=True)
+        if value
+    }
+
+
 def random_contexts(rng, n_labels=6, *, sparse_tags=True):
     """Two relational and three descriptive contexts, each missing some labels."""
     labels = [f"label{i}" for i in range(n_labels)]

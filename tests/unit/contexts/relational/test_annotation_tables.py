@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib.util
 import shutil
 
-import numpy as np
+import pandas as pd
 import pytest
+from problems import cells
 
 from phcle.contexts import RelationalContext
 from phcle.errors import ContextError, FileError
@@ -22,12 +23,6 @@ ROWS = [
 ]  # fmt: skip
 
 
-def counted(context):
-    order = np.argsort(context.labels)
-    labels = [context.labels[i] for i in order]
-    return labels, context.counts.toarray()[np.ix_(order, order)].tolist()
-
-
 @pytest.fixture
 def table(tmp_path):
     path = tmp_path / "seen.csv"
@@ -36,29 +31,26 @@ def table(tmp_path):
     return path
 
 
-def in_memory():
-    return counted(RelationalContext.from_annotations(ROWS))
+def count(source, **options):
+    return cells(RelationalContext.from_annotations(source, **options))
 
 
 def test_a_file_is_counted_as_in_memory(table):
-    assert counted(RelationalContext.from_annotations(table)) == in_memory()
+    assert count(table) == count(ROWS)
 
 
 def test_parquet_and_other_column_names_are_read(tmp_path):
-    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     path = tmp_path / "seen.parquet"
-    pandas.DataFrame(ROWS, columns=["photo", "what"]).to_parquet(path)
-    found = RelationalContext.from_annotations(path, item="photo", label="what")
-    assert counted(found) == in_memory()
+    pd.DataFrame(ROWS, columns=["photo", "what"]).to_parquet(path)
+    assert count(path, item="photo", label="what") == count(ROWS)
 
 
 def test_a_number_that_is_missing_is_refused(tmp_path):
-    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     path = tmp_path / "seen.parquet"
-    item = pandas.array([1, None, 2], dtype="Int64")
-    pandas.DataFrame({"item": item, "label": ["a", "b", "c"]}).to_parquet(path)
+    item = pd.array([1, None, 2], dtype="Int64")
+    pd.DataFrame({"item": item, "label": ["a", "b", "c"]}).to_parquet(path)
     with pytest.raises(ContextError, match="1 rows have an empty item or label"):
-        RelationalContext.from_annotations(path)
+        count(path)
 
 
 @pytest.mark.parametrize(
@@ -73,14 +65,14 @@ def test_bad_tables_are_refused(tmp_path, text, message):
     path = tmp_path / "bad.csv"
     path.write_text(text)
     with pytest.raises(ContextError, match=message):
-        RelationalContext.from_annotations(path)
+        count(path)
 
 
 def test_bad_sources_are_named(tmp_path):
     with pytest.raises(FileError, match=r"must end in \.csv"):
-        RelationalContext.from_annotations(tmp_path / "seen.xlsx")
+        count(tmp_path / "seen.xlsx")
     with pytest.raises(FileError, match=r"none\.csv: no such file"):
-        RelationalContext.from_annotations(tmp_path / "none.csv")
+        count(tmp_path / "none.csv")
 
 
 @pytest.mark.filterwarnings("default")  # Spark's own
@@ -101,7 +93,6 @@ def test_the_same_query_runs_on_spark(table):
         rows = session.createDataFrame(ROWS, ["item", "label"])
         rows.createOrReplaceTempView("seen")
         seen = ibis.pyspark.connect(session).table("seen")
-        found = RelationalContext.from_annotations(seen)
-        assert counted(found) == in_memory()
+        assert count(seen) == count(ROWS)
     finally:
         session.stop()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import tracemalloc
 import warnings
 from itertools import pairwise, product
@@ -13,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from problems import cells
 
 from phcle import PHCLE, RelationalContext, fold_in
 from phcle.contexts import Hierarchy
@@ -52,26 +52,15 @@ def counted(edges, labels, **options):
         if "is empty" not in str(error):
             raise
         return {}
-    matrix = context.counts.tocoo()
-    return {
-        (context.labels[i], context.columns[j]): value
-        for i, j, value in zip(*matrix.coords, matrix.data, strict=True)
-        if value
-    }
+    return cells(context)
 
 
-def random_tree(n_leaves, seed=0):
-    """Join two to six random nodes below a new one until a single one is left."""
-    rng = random.Random(seed)
-    live = [f"leaf{i}" for i in range(n_leaves)]
-    edges = []
-    while len(live) > 1:
-        node = f"node{len(edges)}"
-        for _ in range(min(rng.randint(2, 6), len(live))):
-            pick = rng.randrange(len(live))
-            live[pick], live[-1] = live[-1], live[pick]
-            edges.append((live.pop(), node))
-        live.append(node)
+def even_tree(size):
+    """Three nodes below each node, level by level up to a single one."""
+    edges, level = [], 0
+    while size > 1:
+        edges += [(f"{level}-{i}", f"{level + 1}-{i // 3}") for i in range(size)]
+        size, level = (size + 2) // 3, level + 1
     return edges
 
 
@@ -272,7 +261,7 @@ def test_large_groups_link_no_pairs_above_the_limit_and_who_is_lost_is_told():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_leaves_stay_sparse(kind):
-    edges = random_tree(6_000)
+    edges = even_tree(6_000)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ContextWarning)
         tracemalloc.start()
