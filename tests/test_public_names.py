@@ -88,7 +88,7 @@ def test_files_use_public_names_alone():
         ("from phcle import model", True),
         ("from phcle.cli.app import app", True),
         ("from phcle.atlas import pages", True),
-        ("def f():\n    from phcle.embedding.groups import cluster_labels", True),
+        ("def f():\n    from phcle.embedding.groups import cluster_names", True),
         ("monkeypatch.setattr('phcle.embedding.groups.MOST_LABELS', 11)", True),
         ("pytest.importorskip('phcle.tables.reader')", True),
     ],

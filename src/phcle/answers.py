@@ -491,55 +491,6 @@ class CompletionSkill(Answer):
 
 
 @dataclass(frozen=True)
-class ContextSummary(Answer):
-    """A context that an embedding was learned from.
-
-    Attributes
-    ----------
-    name, kind : str
-        Name and kind of the context.
-    labels : int
-        Number of labels that it knows.
-    coverage : float
-        Share of all labels that it knows.
-    columns : int
-        Number of its columns.
-    weight : float
-        Its weight in the objective.
-    hierarchy : mapping or None
-        How its hierarchy was counted: `kind` and `decay`; None for any other context.
-    """
-
-    name: str
-    kind: str
-    labels: int
-    coverage: float
-    columns: int
-    weight: float
-    hierarchy: Mapping[str, Any] | None
-
-
-@dataclass(frozen=True)
-class ChosenSettings(Answer):
-    """The settings of a fit that were left open.
-
-    Attributes
-    ----------
-    setting : mapping
-        The settings of the fit, by name.
-    trials : tuple of mapping
-        What was tried: `change`, `setting`, `skill`, `skills` by table and `kept`.
-    words : tuple of str
-        What was chosen and why, in sentences; also which columns are fitted on a log
-        scale, and with weights="auto" why each context has its weight.
-    """
-
-    setting: Mapping[str, Any]
-    trials: tuple[Mapping[str, Any], ...]
-    words: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class EmbeddingSummary(Answer):
     """What an embedding holds and how it was learned.
 
@@ -547,8 +498,10 @@ class EmbeddingSummary(Answer):
     ----------
     labels, dim : int
         Number of labels and of dimensions.
-    contexts : tuple of ContextSummary
-        The contexts of the fit.
+    contexts : tuple of mapping
+        The contexts of the fit: `name`, `kind`, number of `labels` that it knows and
+        their share (`coverage`), number of `columns`, `weight`, and how a `hierarchy`
+        was counted (`kind` and `decay`; None for any other context).
     sweeps : int
         Number of sweeps of the solver.
     objective : float or None
@@ -563,8 +516,11 @@ class EmbeddingSummary(Answer):
         Back end, device, precision and number of processes.
     files : tuple of dict
         The files that were read, with their checksums.
-    chosen : ChosenSettings or None
-        The settings that were left open; None if the file does not say.
+    chosen : mapping or None
+        The `setting` that the fit chose, the `trials` (`change`, `setting`, `skill`,
+        `skills` by table and `kept`), and in `words` what was chosen and why, which
+        columns are fitted on a log scale, and with weights="auto" why each context has
+        its weight. None if the file does not say.
     completion : CompletionSkill or None
         How well cells were predicted that the fit hid; None if the file does not say.
     format_version : int
@@ -573,7 +529,7 @@ class EmbeddingSummary(Answer):
 
     labels: int
     dim: int
-    contexts: tuple[ContextSummary, ...]
+    contexts: tuple[Mapping[str, Any], ...]
     sweeps: int
     objective: float | None
     seed: int | None
@@ -581,7 +537,7 @@ class EmbeddingSummary(Answer):
     versions: dict[str, str]
     run: dict[str, Any]
     files: tuple[dict[str, Any], ...]
-    chosen: ChosenSettings | None
+    chosen: Mapping[str, Any] | None
     completion: CompletionSkill | None
     format_version: int
 

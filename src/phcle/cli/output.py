@@ -395,13 +395,13 @@ def show_summary(
         ("context", "kind", "labels", "coverage", "columns", "weight"),
         (
             (
-                *(x.name, x.kind, f"{x.labels:,}", f"{x.coverage:.0%}"),
-                *(f"{x.columns:,}", f"{x.weight:.3g}"),
+                *(x["name"], x["kind"], f"{x['labels']:,}", f"{x['coverage']:.0%}"),
+                *(f"{x['columns']:,}", f"{x['weight']:.3g}"),
             )
             for x in answer.contexts
         ),
     )
-    for sentence in answer.chosen.words if answer.chosen else ():
+    for sentence in answer.chosen["words"] if answer.chosen else ():
         show_line(sentence)
     if answer.completion is not None and answer.completion.columns:
         show_line(answer.completion.summary)

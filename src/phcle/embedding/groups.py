@@ -9,13 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import chain, groupby
 
 import numpy as np
 
 from phcle.answers import Groups, Named
-from phcle.arrays import Floats
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, OptionError, some
 
@@ -40,31 +37,10 @@ RARER = 2.0
 good part of everything."""
 
 
-@dataclass(frozen=True, eq=False)
-class Clusters:
-    """Labels ordered so that similar ones stand together, and cut into clusters.
-
-    Attributes
-    ----------
-    groups : tuple of tuple of str
-        The labels of each cluster.
-    similarity : ndarray of shape (labels, labels)
-        Cosine similarities, in the order of `labels`.
-    """
-
-    groups: tuple[tuple[str, ...], ...]
-    similarity: Floats
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """All labels, cluster by cluster."""
-        return tuple(chain.from_iterable(self.groups))
-
-
-def cluster_labels(
-    embedding: LabelEmbedding, labels: Iterable[str] | None = None, *, n: int = 8
-) -> Clusters:
-    """Cluster labels of an embedding by cosine similarity.
+def group_labels(
+    embedding: LabelEmbedding, labels: Iterable[str] | None, n: int
+) -> Groups:
+    """Cluster labels by cosine similarity and name the clusters.
 
     Up to 1,000 labels, the order puts similar labels as close together as the tree of
     clusters allows.
@@ -72,16 +48,16 @@ def cluster_labels(
     Parameters
     ----------
     embedding : LabelEmbedding
-        The embedding to take the labels from.
-    labels : iterable of str, optional
-        The labels to cluster; all of the embedding if left out.
-    n : int, default 8
+        The embedding that knows the labels and their contexts.
+    labels : iterable of str or None
+        The labels to cluster; None for all.
+    n : int
         Number of clusters.
 
     Returns
     -------
-    Clusters
-        The labels in order, with their clusters and similarities.
+    Groups
+        The clusters, similar labels side by side.
 
     Raises
     ------
@@ -89,13 +65,6 @@ def cluster_labels(
         For fewer than 2 or more than 5,000 labels.
     OptionError
         If `n` is not between 1 and the number of labels.
-
-    Examples
-    --------
-    >>> vectors = np.array([[1.0, 0.0], [0.0, 1.0], [0.9, 0.1]])
-    >>> pets = LabelEmbedding(("cat", "carp", "lion"), vectors)
-    >>> cluster_labels(pets, n=2).groups
-    (('carp',), ('lion', 'cat'))
     """
     from scipy.cluster.hierarchy import fcluster, leaves_list, linkage
     from scipy.spatial.distance import squareform
@@ -116,19 +85,19 @@ def cluster_labels(
             f"labels. Got {n!r} instead."
         )
     units = np.asarray(chosen.unit_vectors, np.float64)
-    similarity = np.clip(units @ units.T, -1.0, 1.0)
-    apart = 1.0 - similarity
+    apart = 1.0 - np.clip(units @ units.T, -1.0, 1.0)
     np.fill_diagonal(apart, 0.0)
     is_ordered = len(chosen) <= ORDERED_UP_TO
     pairs = squareform(apart, checks=False)
     tree = linkage(pairs, "average", optimal_ordering=is_ordered)
-    order = leaves_list(tree)
-    number = fcluster(tree, n, "maxclust")[order]
-    groups = tuple(
-        tuple(chosen.labels[i] for _, i in members)
-        for _, members in groupby(zip(number, order, strict=True), lambda x: x[0])
-    )
-    return Clusters(groups, similarity[np.ix_(order, order)])
+    number = fcluster(tree, n, "maxclust")
+    by_group: dict[int, list[str]] = {}
+    for row in leaves_list(tree).tolist():
+        by_group.setdefault(int(number[row]), []).append(chosen.labels[row])
+    groups = list(by_group.values())
+    name_of = embedding.name_of
+    named = (tuple(Named(x, name_of(x)) for x in group) for group in groups)
+    return Groups(tuple(named), cluster_names(embedding, groups))
 
 
 def cluster_names(embedding: LabelEmbedding, groups: Members) -> tuple[str, ...]:
@@ -225,30 +194,3 @@ def node_names(embedding: LabelEmbedding, groups: Members) -> list[str | None]:
         embedding.name_of(tree.nodes[i]) if x[i] else None
         for i, x in zip(best, score, strict=True)
     ]
-
-
-def named_groups(
-    embedding: LabelEmbedding, labels: Iterable[str] | None, n: int
-) -> Groups:
-    """Cluster labels and name the clusters; see `LabelEmbedding.groups`.
-
-    Parameters
-    ----------
-    embedding : LabelEmbedding
-        The embedding that knows the contexts.
-    labels : iterable of str or None
-        The labels; None for all.
-    n : int
-        Number of clusters.
-
-    Returns
-    -------
-    Groups
-        The groups with the names of their labels.
-    """
-    groups = cluster_labels(embedding, labels, n=n).groups
-    clusters = (
-        tuple(Named(label, embedding.name_of(label)) for label in group)
-        for group in groups
-    )
-    return Groups(tuple(clusters), cluster_names(embedding, groups))

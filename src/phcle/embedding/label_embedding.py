@@ -583,9 +583,9 @@ class LabelEmbedding:
         >>> [[x.name for x in group] for group in pets.groups(2).clusters]
         [['carp'], ['lion', 'cat']]
         """
-        from phcle.embedding.groups import named_groups
+        from phcle.embedding.groups import group_labels
 
-        return named_groups(self, labels, n)
+        return group_labels(self, labels, n)
 
     def explore(self, title: str = "Label embedding") -> NotebookFrame:
         """Show the labels in a notebook: map, table, filters and cards.

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from phcle.answers import (
-    ChosenSettings,
-    ContextSummary,
-    EmbeddingSummary,
-)
+from phcle.answers import EmbeddingSummary
 from phcle.embedding.skill import completion_skill
 from phcle.errors import some
 
@@ -38,15 +34,15 @@ def summarise(embedding: LabelEmbedding) -> EmbeddingSummary:
         labels=len(embedding),
         dim=embedding.dim,
         contexts=tuple(
-            ContextSummary(
-                name=context.name,
-                kind=context.kind,
-                labels=len(context.observed_labels),
-                coverage=len(context.observed_labels) / max(len(embedding), 1),
-                columns=len(context.columns),
-                weight=context.weight,
-                hierarchy=_recipe(context),
-            )
+            {
+                "name": context.name,
+                "kind": context.kind,
+                "labels": len(context.observed_labels),
+                "coverage": len(context.observed_labels) / max(len(embedding), 1),
+                "columns": len(context.columns),
+                "weight": context.weight,
+                "hierarchy": _recipe(context),
+            }
             for context in embedding.contexts
         ),
         # The last record is the final solve for the labels, not a sweep.
@@ -63,7 +59,7 @@ def summarise(embedding: LabelEmbedding) -> EmbeddingSummary:
     )
 
 
-def _chosen(embedding: LabelEmbedding) -> ChosenSettings | None:
+def _chosen(embedding: LabelEmbedding) -> dict[str, Any] | None:
     """The settings that were left open, and columns on a log scale."""
     found = embedding.origin.get("chosen")
     if not isinstance(found, Mapping):  # an older or a forged file may hold anything
@@ -78,7 +74,7 @@ def _chosen(embedding: LabelEmbedding) -> ChosenSettings | None:
         if logs := getattr(context, "log_columns", ()):
             shown = some(logs)
             words.append(f"{context.name}: {shown} fitted on a log scale.")
-    return ChosenSettings(setting, tuple(trials), tuple(words))
+    return {"setting": setting, "trials": trials, "words": words}
 
 
 def _recipe(context: Context) -> dict[str, Any] | None:

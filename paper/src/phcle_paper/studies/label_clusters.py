@@ -19,10 +19,14 @@ from matplotlib.patches import Rectangle
 
 from phcle.contexts import Hierarchy
 from phcle.embedding import LabelEmbedding
-from phcle.embedding.groups import Clusters, cluster_labels
 from phcle.errors import ConvergenceWarning
 from phcle.files import write_whole
-from phcle_paper.studies.cluster_agreement import agreement, families
+from phcle_paper.studies.cluster_agreement import (
+    Clusters,
+    agreement,
+    cluster_labels,
+    families,
+)
 from phcle_paper.tables.embeddings import make_embedding
 from phcle_paper.tables.image_benchmarks import ImageBenchmark, load_benchmark
 
