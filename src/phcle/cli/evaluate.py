@@ -105,18 +105,18 @@ def evaluate(
 
         for name in classifiers or ():
             check_choice("--classifier", name, SEARCHES)
-        found = user_task(embedding, features, splits)
+        tasks, source, left_out = user_task(embedding, features, splits)
         with output.progress_bar(
             "evaluating", "fits of classifiers", quiet=quiet
         ) as progress:
             frame = score(
                 {"": embedding},
                 classifiers or list(SEARCHES),
-                found.tasks,
+                tasks,
                 generalised=generalised,
                 progress=progress,
             )
-        task = found.tasks[0]
+        task = tasks[0]
         means = list(_means(frame))
         answer = {
             "file": str(file),
@@ -124,9 +124,9 @@ def evaluate(
             "images": len(task.y),
             "seen": len(task.seen),
             "unseen": len(task.unseen),
-            "splits": len(found.tasks),
-            "source": found.source,
-            "left_out": found.left_out,
+            "splits": len(tasks),
+            "source": source,
+            "left_out": left_out,
             "chance": 1 / len(task.unseen),
             "classifiers": means,
         }

@@ -272,27 +272,9 @@ def hold_out(
     return replace(task, X=task.X[~away], y=task.y[~away]), task.X[away], task.y[away]
 
 
-class UserTask(NamedTuple):
-    """Tasks from a user's image features.
-
-    Parameters
-    ----------
-    tasks : list of ZeroShotTask
-        One task, or one for each random split.
-    source : str
-        Where the class split comes from, for readers.
-    left_out : tuple of str
-        Classes of the features that have no vector in the embedding.
-    """
-
-    tasks: list[ZeroShotTask]
-    source: str
-    left_out: tuple[str, ...]
-
-
 def user_task(
     embedding: LabelEmbedding, features: str | Path, n_splits: int | None = None
-) -> UserTask:
+) -> tuple[list[ZeroShotTask], str, tuple[str, ...]]:
     """Make zero-shot tasks from a folder of image features and an embedding.
 
     Classes are matched with labels by id or readable name. Classes without a label are
@@ -310,8 +292,12 @@ def user_task(
 
     Returns
     -------
-    UserTask
-        The tasks, and what was left out.
+    tasks : list of ZeroShotTask
+        One task, or one for each random split.
+    source : str
+        Where the class split comes from, for readers.
+    left_out : tuple of str
+        Classes of the features that have no vector in the embedding.
 
     Raises
     ------
@@ -333,11 +319,11 @@ def user_task(
     if n_splits is None and lists.get("seen") and lists.get("unseen"):
         validation = lists.get("validation") or None
         task = ZeroShotTask(*whole, lists["seen"], lists["unseen"], validation)
-        return UserTask([task], "the split of split.json", left_out)
+        return [task], "the split of split.json", left_out
     n = n_splits or DEFAULT_SPLITS
     drawn = enumerate(class_splits(data.classes, n, 0.2))
     tasks = [ZeroShotTask(*whole, *both, split=i) for i, both in drawn]
-    return UserTask(tasks, f"{n} random class splits", left_out)
+    return tasks, f"{n} random class splits", left_out
 
 
 def match_classes(
@@ -397,8 +383,7 @@ def match_classes(
     return ImageData(data.name, X, labels, splits), left_out
 
 
-@dataclass(frozen=True)
-class Search:
+class Search(NamedTuple):
     """A classifier, and a grid of options to choose from.
 
     Attributes
@@ -412,25 +397,18 @@ class Search:
     --------
     >>> from phcle.images import ESZSL
     >>> search = Search(ESZSL, {"feature_ridge": [10.0], "class_ridge": [0.1, 1.0]})
-    >>> for choice in search.choices:
-    ...     print(choice)
-    {'feature_ridge': 10.0, 'class_ridge': 0.1}
-    {'feature_ridge': 10.0, 'class_ridge': 1.0}
+    >>> pets = LabelEmbedding(("cat", "dog"), np.eye(2))
+    >>> [model.class_ridge for model in search.models(pets, "all", seed=0)]
+    [0.1, 1.0]
     """
 
     classifier: type[ZeroShotClassifier]
     grid: Mapping[str, Sequence[Any]]
 
-    @property
-    def choices(self) -> list[dict[str, Any]]:
-        """All combinations of options; of equally good ones the first is chosen."""
-        values = product(*self.grid.values())
-        return [dict(zip(self.grid, own, strict=True)) for own in values]
-
-    def model(
-        self, embedding: LabelEmbedding, candidates: Any, seed: int, **options: Any
-    ) -> ZeroShotClassifier:
-        """Make the classifier with one combination of options.
+    def models(
+        self, embedding: LabelEmbedding, candidates: Any, seed: int
+    ) -> list[ZeroShotClassifier]:
+        """Make the classifier with every combination of options.
 
         Parameters
         ----------
@@ -440,17 +418,17 @@ class Search:
             The classes to choose among.
         seed : int
             Seed of a classifier that has one.
-        **options : Any
-            One of `choices`.
 
         Returns
         -------
-        ZeroShotClassifier
-            The classifier, not fitted.
+        list of ZeroShotClassifier
+            The classifiers, not fitted. Of equally good ones the first is chosen.
         """
+        grid: dict[str, Sequence[Any]] = {"candidates": [candidates], **self.grid}
         if hasattr(self.classifier, "random_state"):
-            options = {"random_state": seed, **options}
-        return self.classifier(embedding, candidates=candidates, **options)
+            grid = {"random_state": [seed], **grid}
+        every = (zip(grid, own, strict=True) for own in product(*grid.values()))
+        return [self.classifier(embedding, **dict(options)) for options in every]
 
 
 SEARCHES: Mapping[str, Search] = MappingProxyType(
@@ -580,38 +558,27 @@ def _row(
     held: Sequence[Any],
 ) -> dict[str, Any]:
     """Choose options on validation splits, and test them."""
-    options, accuracy = _choice(search, embedding, splits, seed)
-    every = (*task.unseen, *task.seen)
-    model = search.model(embedding, every, seed, **options)
+    models = search.models(embedding, (*task.unseen, *task.seen), seed)
+    accuracies = np.zeros(len(models))
+    for split in splits:
+        X, y = split.images(split.unseen)
+        for i, model in enumerate(search.models(embedding, split.unseen, seed)):
+            answers = model.fit(split.training_images, None).predict(X)
+            accuracies[i] += mean_class_accuracy(y, answers) / len(splits)
+    model = models[int(accuracies.argmax())]
     if held:
         model.seen_penalty = "auto"
     model.fit(task.training_images, None)
     return {
         "split": task.split,
         "seed": seed,
-        "parameters": options,
-        "validation_accuracy": accuracy,
+        "parameters": {name: getattr(model, name) for name in search.grid},
+        "validation_accuracy": float(accuracies.max()),
         "accuracy": unseen_class_accuracy(model, *task.images(task.unseen)),
         **(_generalised(model, task, held) if held else {}),
         "n_seen": len(task.seen),
         "n_unseen": len(task.unseen),
     }
-
-
-def _choice(
-    search: Search, embedding: LabelEmbedding, splits: Sequence[ZeroShotTask], seed: int
-) -> tuple[dict[str, Any], float]:
-    """The first of the best options on validation splits, and their accuracy."""
-    choices = search.choices
-    accuracies = np.zeros(len(choices))
-    for split in splits:
-        X, y = split.images(split.unseen)
-        for i, options in enumerate(choices):
-            model = search.model(embedding, split.unseen, seed, **options)
-            answers = model.fit(split.training_images, None).predict(X)
-            accuracies[i] += mean_class_accuracy(y, answers) / len(splits)
-    best = int(accuracies.argmax())
-    return choices[best], float(accuracies[best])
 
 
 def _generalised(
