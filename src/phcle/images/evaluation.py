@@ -386,7 +386,7 @@ def match_classes(
 class Search(NamedTuple):
     """A classifier, and a grid of options to choose from.
 
-    Attributes
+    Parameters
     ----------
     classifier : type of ZeroShotClassifier
         The classifier.
