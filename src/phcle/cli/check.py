@@ -106,7 +106,7 @@ def _show(found: CheckedFiles) -> None:
 
 def _row(file: FileSummary) -> tuple[str, ...]:
     """What a file is, for the first table."""
-    from phcle.tables.text_tables import DELIMITERS
+    from phcle.tables.sources import DELIMITERS
 
     numbers = _number(file.n_rows), _number(file.labels)
     sign = file.delimiter

@@ -7,9 +7,10 @@ count as unknown and are listed. `1.299` is read as the other cells are, and `N`
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import islice
@@ -33,8 +34,13 @@ from phcle.tables.cells import (
     truth_of,
     unknown_cells,
 )
-from phcle.tables.dates import SAMPLED, read_dates
-from phcle.tables.numbers import is_plain, read_numbers
+from phcle.tables.dates import SAMPLED, date_writer, is_date, read_dates
+from phcle.tables.numbers import (
+    is_plain,
+    number_writer,
+    parse_number,
+    read_numbers,
+)
 
 Known = dict[int, Any]
 """The known cells of a column by row; texts without spaces around them."""
@@ -78,6 +84,18 @@ that show it."""
 
 MOST_CELLS = 50_000_000
 """Most cells (labels × values) that one text column may become: 400 MB of numbers."""
+
+
+Value = float | bool | str
+
+PAIRS = [
+    *(("1", "0"), ("1.0", "0.0"), ("y", "n"), ("t", "f"), ("on", "off")),
+    *(("true", "false"), ("ja", "nein"), ("oui", "non"), ("s\u00ed", "no")),
+    *(("si", "no"), ("yes", "no")),
+]
+"""How columns write yes and no; of several, the last is usual."""
+
+_NO_OF, _YES_OF = dict(PAIRS), {no: yes for yes, no in PAIRS}
 
 
 @dataclass(frozen=True)
@@ -511,6 +529,56 @@ def _one_hot(column: ReadColumn, values: Sequence[str], n_rows: int) -> Floats:
     block[rows] = 0.0
     block[rows, [position[word] for word in column.words.values()]] = 1.0
     return block
+
+
+def column_writer(seen: Counter[str]) -> Callable[[Value], str]:
+    """Return a function that writes values as a column would.
+
+    Parameters
+    ----------
+    seen : Counter
+        The known cells of the column.
+
+    Returns
+    -------
+    callable
+        Gives the cell of a number, truth value or text; empty if that is how the column
+        writes the value.
+
+    Examples
+    --------
+    >>> column_writer(Counter(["12,50 kg", "3,25 kg"]))(7.123)
+    '7,12 kg'
+    """
+    dates = [x for x in seen if parse_number(x) is None and is_date(x)]
+    are_usual = sum(seen[x] for x in dates) > seen.total() / 2
+    number = date_writer(dates) if are_usual else number_writer(seen)
+
+    def write(value: Value) -> str:
+        if isinstance(value, str):
+            return value
+        if isinstance(value, bool):
+            return _truth(value, [text for text, _ in seen.most_common()])
+        return number(value) if math.isfinite(value) else ""
+
+    return write
+
+
+def _truth(value: bool, common: list[str]) -> str:
+    """The most common spelling; the opposite of the other one; or yes and no."""
+    from phcle.embedding.cell_texts import value_text
+
+    if common and all(text.lower() in TICKS for text in common):
+        return common[0] if value else ""
+    own, other = (_NO_OF, _YES_OF) if value else (_YES_OF, _NO_OF)
+    for text in common:
+        if text.lower() in own:
+            return text
+    seen = next((text for text in common if text.lower() in other), "x")
+    found = other.get(seen.lower(), value_text(value))
+    if seen.isupper():
+        return found.upper()
+    return found.capitalize() if seen[0].isupper() else found
 
 
 def parse_read_as(given: Sequence[str]) -> dict[str, str]:

@@ -36,7 +36,7 @@ from phcle.tables.file_kinds import (
 )
 from phcle.tables.matching import LabelMatch, warn_of_match
 from phcle.tables.reader import Reading, errors_name, open_table
-from phcle.tables.text_tables import DELIMITERS
+from phcle.tables.sources import DELIMITERS
 
 COLUMNS = 12
 """Columns whose reading the first lines of a fit tell; `phcle check` has all."""

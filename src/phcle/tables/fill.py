@@ -41,11 +41,10 @@ from phcle.errors import (
 from phcle.files.atomic import write_whole
 from phcle.files.csv_text import harmless
 from phcle.files.reading import read_bytes
+from phcle.tables.columns import Value, column_writer
 from phcle.tables.file_kinds import BOOKS
 from phcle.tables.reader import Reading, Table, open_table
-from phcle.tables.spelling import Value, column_writer
-from phcle.tables.text_tables import MARK
-from phcle.tables.typed_tables import TYPED, book_rows
+from phcle.tables.sources import MARK, TYPED, book_rows
 
 EXAMPLES = 5
 """Labels without a prediction that an answer names."""

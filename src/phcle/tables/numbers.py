@@ -11,7 +11,7 @@ import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from phcle.tables.cells import CLEAR, NEARLY_ALL, ReadColumn, as_number
@@ -399,3 +399,80 @@ def _common_currency(parsed: Numbers, found: ReadColumn) -> None:
     for i, cell in parsed.items():
         if cell.currency not in ("", usual):
             found.odd[i] = f"is not in {usual}"
+
+
+def number_writer(seen: Mapping[str, int]) -> Callable[[float], str]:
+    """Return a function that writes numbers as a column does.
+
+    Parameters
+    ----------
+    seen : mapping
+        How often each cell of the column occurs.
+
+    Returns
+    -------
+    callable
+        Writes a number with the signs, unit and decimals of the others; plainly, if
+        these do not agree.
+
+    Examples
+    --------
+    >>> number_writer({"12,50 kg": 1, "3,25 kg": 1})(7.123)
+    '7,12 kg'
+    """
+    from phcle.embedding.cell_texts import DIGITS, number_text
+
+    found = [(x, n) for text, n in seen.items() if (x := parse_number(text))]
+    marks = {x.decides for x, _ in found} - {""}
+    mark = "," if marks == {","} else "."
+    is_clear = bool(found) and len(marks) < 2 and not any(x.exponent for x, _ in found)
+    parts = [x.digits.partition(mark) for x, _ in found] or [("", "", "")]
+    long = [re.sub(r"\d", "", x) for x, _, _ in parts if sum(map(str.isdigit, x)) > 3]
+    thousands = long[0][:1] if len({signs[:1] for signs in long}) == 1 else ""
+    widths = {len(x.digits) for x, _ in found if re.fullmatch(r"0\d+", x.digits)}
+    decimals = {len(fraction) for _, _, fraction in parts}
+    fewest, most = min(decimals), max(decimals)
+    around = {False: Counter[tuple[str, str]](), True: Counter[tuple[str, str]]()}
+    has_zero = False
+    for x, n in found:
+        if re.search(r"[^\W0]", x.digits):
+            around[x.value() < 0][x.before, x.after] += n
+        else:  # zero has no sign, so it does not tell where one stands
+            has_zero = True
+
+    def digits_of(size: float) -> str:
+        too_small = most and not has_zero and not float(f"{size:.{most}f}")
+        if not is_clear or (size and too_small):
+            digits = DIGITS if not is_clear else 1
+            return number_text(size, digits).replace(".", mark)
+        places = most
+        if fewest < most and size:  # the usual number of significant digits
+            places = min(most, max(DIGITS - 1 - math.floor(math.log10(size)), 0))
+        whole, _, fraction = f"{size:.{places}f}".partition(".")
+        if fewest < most:
+            fraction = fraction.rstrip("0")
+        if len(widths) == 1:
+            whole = whole.zfill(*widths)
+        if thousands and len(whole) > 3:
+            whole = f"{int(whole):,}".replace(",", thousands)
+        return whole + mark * bool(fraction) + fraction
+
+    def write(value: float) -> str:
+        digits = digits_of(abs(value))
+        is_negative = value < 0 and re.search(r"[1-9]", digits) is not None
+        sign = "-" * is_negative
+        if around[is_negative]:
+            before, after = _agreed(around[is_negative]) or (sign, "")
+        else:
+            before, after = _agreed(around[not is_negative]) or ("", "")
+            after = after.removesuffix(")") if "(" in before else after
+            before = sign + re.sub(r"[+\-\u2212(]", "", before).lstrip()
+        return f"{before}{digits}{after}"
+
+    return write
+
+
+def _agreed(around: Counter[tuple[str, str]]) -> tuple[str, str] | None:
+    """What stands around numbers, in the usual spelling, if cells differ in spaces."""
+    spellings = {tuple("".join(x.split()).casefold() for x in each) for each in around}
+    return around.most_common(1)[0][0] if len(spellings) == 1 else None

@@ -31,15 +31,18 @@ from phcle.tables.kinds import (
     find_columns,
     lacks_header,
 )
-from phcle.tables.text_tables import (
+from phcle.tables.sources import (
     SAMPLE,
+    TYPED,
+    Rows,
+    RowSource,
     TextFormat,
+    book_rows,
     check_delimiter,
     check_encoding,
     find_text_format,
     text_rows,
 )
-from phcle.tables.typed_tables import TYPED, Rows, RowSource, book_rows
 
 MOST_FAULTS = 20
 """Faults of one file that a message lists. More do not help, and are only counted."""

@@ -28,7 +28,7 @@ from phcle.tables.file_kinds import ROLES
 from phcle.tables.frames import labelled_rows, lineage_edges
 from phcle.tables.kinds import TRIPLE
 from phcle.tables.reader import Table
-from phcle.tables.text_tables import find_encoding, text_lines
+from phcle.tables.sources import find_encoding, text_lines
 from phcle.tables.word_vectors import read_word_vectors
 
 LISTED = re.compile(r"[|;]")
