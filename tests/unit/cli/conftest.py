@@ -56,3 +56,15 @@ def fitted(phcle, zoo):
         *("--dim", 4, "--out", "zoo.phcle", "--quiet"),
     )
     return zoo / "zoo.phcle"
+
+
+@pytest.fixture
+def add(phcle, fitted, zoo):
+    """Write files of CSV and add them to the zoo's embedding."""
+
+    def add(*arguments, code=0, **files):
+        for name, content in files.items():
+            (zoo / f"{name}.csv").write_text(content)
+        return phcle("add", fitted, *arguments, "--out", "more.phcle", code=code)
+
+    return add

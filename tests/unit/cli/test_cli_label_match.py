@@ -11,10 +11,14 @@ FIT = ("--dim", 2, "--no-choose", "--completion", "none", "--out", "zoo.phcle")
 
 @pytest.fixture
 def fit(phcle, zoo):
-    """Fit the tree and a table of the given rows."""
+    """Fit the tree, a table, and a list that is written to a file of its kind."""
 
-    def run(*arguments, rows="CAT,4\nlion,190\nTiger,220\nWolfs,30\n", code=0):
-        (zoo / "size.csv").write_text(f"label,weight\n{rows}")
+    def run(*arguments, code=0, **lists):
+        size = "label,weight\nCAT,4\nlion,190\nTiger,220\nWolfs,30\n"
+        (zoo / "size.csv").write_text(size)
+        for kind, content in lists.items():
+            (zoo / f"{kind}.csv").write_text(content)
+            arguments += (f"--{kind}", f"{kind}.csv")
         files = ("--hierarchy", "tree.csv", "--attributes", "size.csv")
         return phcle("fit", *files, *FIT, *arguments, code=code)
 
@@ -36,12 +40,11 @@ def test_fit_says_what_it_joined_and_what_matches_nothing(fit):
     )
 
 
-def test_printed_lines_are_a_file_of_synonyms(fit, zoo):
+def test_printed_lines_are_a_file_of_synonyms(fit):
     lines = [x[2:] for x in fit().stderr.splitlines() if x.startswith("  ")]
-    (zoo / "synonyms.csv").write_text("\n".join(lines))
-    result = fit("--synonyms", "synonyms.csv")
-    assert "1 label joined by synonyms: Wolfs → wolf" in result.stderr
-    assert "possible misspellings" not in result.stderr
+    said = fit(synonyms="\n".join(lines)).stderr
+    assert "1 label joined by synonyms: Wolfs → wolf" in said
+    assert "possible misspellings" not in said
     found = library.load("zoo.phcle")
     assert len(found) == 7
     assert found.resolve("Wolfs") == "wolf"
@@ -64,28 +67,25 @@ def test_match_is_in_json_and_quiet_hides_it(fit):
     assert "CAT" not in fit("--quiet").stderr
 
 
-def test_labels_file_is_matched_and_says_what_it_leaves_out(fit, zoo):
-    (zoo / "labels.txt").write_text("Cat\nlion\ndog\n")
-    result = fit("--labels", "labels.txt")
-    assert "not asked for: 4 of tree.csv, 2 of size.csv" in result.stderr
+def test_labels_file_is_matched_and_says_what_it_leaves_out(fit):
+    said = fit(labels="Cat\nlion\ndog\n").stderr
+    assert "not asked for: 4 of tree.csv, 2 of size.csv" in said
     found = library.load("zoo.phcle")
     assert found.labels == ("Cat", "lion", "dog")
     assert found.contexts_of("cat") == {"tree": True, "size": True}
 
 
-def test_misspelled_label_to_embed_is_refused_with_a_suggestion(fit, zoo):
-    (zoo / "labels.txt").write_text("cat\nzebraa\nlion\n")
-    result = fit("--labels", "labels.txt", code=2)
-    assert "Did you mean 'zebra'?" in result.stderr
-    assert "  zebra,zebraa\n" in result.stderr
+def test_misspelled_label_to_embed_is_refused_with_a_suggestion(fit):
+    said = fit(labels="cat\nzebraa\nlion\n", code=2).stderr
+    assert "Did you mean 'zebra'?" in said
+    assert "  zebra,zebraa\n" in said
 
 
-def test_names_are_matched_and_those_of_no_label_reported(fit, zoo):
-    (zoo / "names.csv").write_text("label,name\nLION,King\nfelid,Cats\nunicorn,U\n")
-    result = fit("--names", "names.csv")
-    assert "1 of 3 in names.csv (unicorn)" in result.stderr
-    found = library.load("zoo.phcle")
-    assert found.names == {"lion": "King", "felid": "Cats", "unicorn": "U"}
+def test_names_are_matched_and_those_of_no_label_reported(fit):
+    said = fit(names="label,name\nLION,King\nfelid,Cats\nunicorn,U\n").stderr
+    assert "1 of 3 in names.csv (unicorn)" in said
+    names = library.load("zoo.phcle").names
+    assert names == {"lion": "King", "felid": "Cats", "unicorn": "U"}
 
 
 def test_users_table_is_filled_in_its_own_spelling(fit, phcle, zoo):
@@ -97,14 +97,12 @@ def test_users_table_is_filled_in_its_own_spelling(fit, phcle, zoo):
     assert rows[3] == "nix,"
 
 
-def test_added_row_of_a_known_label_is_not_a_new_label(fitted, phcle, zoo):
-    (zoo / "new.csv").write_text("label,tag\nPuma,pet\nLION,pet\n")
-    (zoo / "edges.csv").write_text("child,parent\npuma,FELID\nTIGER,canid\n")
-    result = phcle(
-        *("add", fitted, "--tags", "uses=new.csv", "--hierarchy", "tree=edges.csv"),
-        *("--out", "more.phcle"),
-    )
-    said = result.stderr
+def test_added_row_of_a_known_label_is_not_a_new_label(add, zoo):
+    said = add(
+        *("--tags", "uses=new.csv", "--hierarchy", "tree=edges.csv"),
+        new="label,tag\nPuma,pet\nLION,pet\n",
+        edges="child,parent\npuma,FELID\nTIGER,canid\n",
+    ).stderr
     assert "new.csv: in the embedding already, so left out: 'LION'" in said
     assert "edges.csv: in the embedding already, so left out: 'TIGER'" in said
     assert "differs from the embedding only in case: LION → lion" in said
@@ -114,26 +112,22 @@ def test_added_row_of_a_known_label_is_not_a_new_label(fitted, phcle, zoo):
     assert more.resolve("LION") == "lion"
 
 
-def test_added_labels_that_may_be_known_are_shown_and_joined_by_synonyms(
-    fitted, phcle, zoo
-):
-    (zoo / "new.csv").write_text("label,tag\npuma,pet\nlions,pet\n")
-    (zoo / "syn.csv").write_text("label,synonym\nlion,lions\n")
-    command = ("add", fitted, "--tags", "uses=new.csv", "--out", "more.phcle")
-    assert "  lion,lions\n" in phcle(*command).stderr
+def test_added_labels_that_may_be_known_are_shown_and_joined_by_synonyms(add, zoo):
+    new = "label,tag\npuma,pet\nlions,pet\n"
+    assert "  lion,lions\n" in add("--tags", "uses=new.csv", new=new).stderr
     assert len(library.load(zoo / "more.phcle")) == 9
-    assert "lions → lion" in phcle(*command, "--synonyms", "syn.csv").stderr
+    command = ("--tags", "uses=new.csv", "--synonyms", "syn.csv")
+    assert "lions → lion" in add(*command, syn="label,synonym\nlion,lions\n").stderr
     assert len(library.load(zoo / "more.phcle")) == 8
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a,b\nx,y\n", "say which column is which, such as --synonyms s.csv:label=a"),
+        ("a,b\nx,y\n", "say which column is which, such as --synonyms synonyms.csv:"),
         ("label,synonym\ncat,\n", "line 2: synonym is empty"),
         ("label,synonym\ncat,x\ndog,x\n", "line 3: 'x' is a synonym of 'cat' already"),
     ],
 )
-def test_wrong_synonyms_are_refused(fit, zoo, content, message):
-    (zoo / "s.csv").write_text(content)
-    assert message in fit("--synonyms", "s.csv", code=2).stderr
+def test_wrong_synonyms_are_refused(fit, content, message):
+    assert message in fit(synonyms=content, code=2).stderr

@@ -26,33 +26,40 @@ OWL = """
 
 
 @pytest.fixture
-def beasts(zoo):
+def fit(phcle, zoo):
+    """Write the vocabulary and fit it; give the embedding."""
     (zoo / "beasts.ttl").write_text(BEASTS, encoding="utf-8")
-    return "beasts.ttl"
+    (zoo / "beasts-2.ttl").write_text(NEWER, encoding="utf-8")
+
+    def fit(*arguments):
+        phcle("fit", *arguments, "--dim", 2, "--out", "b.phcle")
+        return library.load(zoo / "b.phcle")
+
+    return fit
 
 
-def test_a_vocabulary_gives_two_contexts_and_names(phcle, zoo, beasts):
-    phcle(
-        "fit", "--skos", beasts, "--names", "names.csv", "--dim", 2, "--out", "b.phcle"
-    )
-    embedding = library.load(zoo / "b.phcle")
-    assert [c.name for c in embedding.contexts] == ["beasts", "beasts texts"]
+def names_of(embedding):
+    return [context.name for context in embedding.contexts]
+
+
+def test_a_vocabulary_gives_two_contexts_and_names(fit, phcle):
+    embedding = fit("--skos", "beasts.ttl", "--names", "names.csv")
+    assert names_of(embedding) == ["beasts", "beasts texts"]
     assert embedding.name_of("cat") == "house cat"
     assert embedding.name_of("lion") == "King of Beasts"  # what is given counts more
     phcle("nearest", "b.phcle", "house cat")
 
 
-def test_the_language_can_be_chosen_and_joined_with_other_contexts(phcle, zoo, beasts):
-    phcle(
-        *("fit", "--skos", f"animals={beasts}", "--language", "de", "--dim", 2),
-        *("--attributes", "looks.csv", "--hierarchy-kind", "path", "--out", "b.phcle"),
+def test_the_language_can_be_chosen_and_joined_with_other_contexts(fit, phcle):
+    embedding = fit(
+        *("--skos", "animals=beasts.ttl", "--language", "de"),
+        *("--attributes", "looks.csv", "--hierarchy-kind", "path"),
     )
-    embedding = library.load(zoo / "b.phcle")
-    assert [c.name for c in embedding.contexts] == ["animals", "looks"]
+    assert names_of(embedding) == ["animals", "looks"]
     assert embedding.name_of("lion") == "Löwe"
     assert embedding.contexts[0].recipe.kind == "path"
-    told = phcle("fit", "--skos", beasts, "--language", "fi", "--out", "c", code=2)
-    assert "no name in the language 'fi'" in told.stderr
+    finnish = ("--skos", "beasts.ttl", "--language", "fi", "--out", "c")
+    assert "no name in the language 'fi'" in phcle("fit", *finnish, code=2).stderr
 
 
 NEWER = (
@@ -65,64 +72,56 @@ NEWER = (
 )
 
 
-def test_what_is_new_in_a_newer_edition_is_added(phcle, zoo, beasts):
-    phcle("fit", "--skos", beasts, "--dim", 2, "--out", "b.phcle")
-    (zoo / "beasts-2.ttl").write_text(NEWER, encoding="utf-8")
+def test_what_is_new_in_a_newer_edition_is_added(fit, phcle, zoo):
+    old = fit("--skos", "beasts.ttl")
     told = phcle("add", "b.phcle", "--skos", "beasts-2.ttl", "--out", "more.phcle")
     assert "2 new" in told.stdout.replace("\n", " ")
-    old, whole = library.load(zoo / "b.phcle"), library.load(zoo / "more.phcle")
+    whole = library.load(zoo / "more.phcle")
     assert whole.labels == (*old.labels, "lynx", "siamese")
-    assert [c.name for c in whole.contexts] == ["beasts", "beasts texts"]
     assert whole.name_of("lynx") == "lynx"
-    assert whole.contexts[1].knows("lynx")
-    assert not whole.contexts[1].knows("siamese")
-    assert whole.contexts[0].knows("siamese")
+    tree, texts = whole.contexts
+    assert (texts.knows("lynx"), texts.knows("siamese")) == (True, False)
+    assert tree.knows("siamese")
     # It is what its edges and its text would have given in files of their own.
     (zoo / "edges.csv").write_text("child,parent\nlynx,felid\nsiamese,cat\n")
     (zoo / "texts.csv").write_text("label,text\nlynx,lynx Luchs A small felid\n")
-    alone = phcle(
-        *("add", "b.phcle", "--hierarchy", "beasts=edges.csv", "--out", "other.phcle"),
-        *("--texts", "beasts texts=texts.csv"),
-    )
-    assert "2 new" in alone.stdout.replace("\n", " ")
+    files = ("--hierarchy", "beasts=edges.csv", "--texts", "beasts texts=texts.csv")
+    phcle("add", "b.phcle", *files, "--out", "other.phcle")
     other = library.load(zoo / "other.phcle")
     assert abs(other["siamese"] - whole["siamese"]).max() < 1e-6
 
 
-def test_names_of_new_nodes_are_in_the_language_asked_for(phcle, zoo, beasts):
-    phcle("fit", "--skos", beasts, "--language", "de", "--dim", 2, "--out", "b.phcle")
-    (zoo / "beasts.ttl").write_text(NEWER, encoding="utf-8")
+def test_names_of_new_nodes_are_in_the_language_asked_for(fit, phcle, zoo):
+    fit("--skos", "beasts.ttl", "--language", "de")
     (zoo / "names.csv").write_text("label,name\nsiamese,Siamkatze\n")
-    phcle(
-        *("add", "b.phcle", "--skos", beasts, "--language", "de"),
-        *("--names", "names.csv", "--out", "more.phcle"),
-    )
+    files = ("--skos", "beasts-2.ttl", "--language", "de", "--names", "names.csv")
+    phcle("add", "b.phcle", *files, "--out", "more.phcle")
     whole = library.load(zoo / "more.phcle")
     assert [whole.name_of(x) for x in ("lynx", "siamese")] == ["Luchs", "Siamkatze"]
 
 
-def test_an_edition_without_anything_new_is_refused(phcle, zoo, beasts):
-    phcle("fit", "--skos", beasts, "--dim", 2, "--out", "b.phcle")
-    told = phcle("add", "b.phcle", "--skos", beasts, "--out", "more.phcle", code=2)
-    assert "beasts.ttl: names no node that is new" in told.stderr
+@pytest.mark.parametrize(
+    ("fitted", "file", "message"),
+    [
+        ("--skos beasts.ttl", "", "beasts.ttl: names no node that is new"),
+        ("--attributes looks.csv", "", "nothing in the fit was learned from --skos"),
+        (
+            "--attributes looks.csv",
+            "looks=",
+            "context 'looks' of the fit is no taxonomy",
+        ),
+        ("--attributes looks.csv", "look=", "no context 'look'. Did you mean 'looks'?"),
+    ],
+)
+def test_an_edition_that_does_not_fit_is_refused(
+    fit, phcle, zoo, fitted, file, message
+):
+    fit(*fitted.split())
+    add = ("add", "b.phcle", "--skos", f"{file}beasts.ttl", "--out", "more.phcle")
+    assert message in phcle(*add, code=2).stderr
     assert not (zoo / "more.phcle").exists()
 
 
-def test_a_vocabulary_belongs_to_a_taxonomy_of_the_fit(phcle, zoo, beasts):
-    phcle("fit", "--attributes", "looks.csv", "--dim", 2, "--out", "b.phcle")
-    told = phcle("add", "b.phcle", "--skos", beasts, "--out", "more.phcle", code=2)
-    assert "nothing in the fit was learned from --skos" in told.stderr
-    told = phcle(
-        "add", "b.phcle", "--skos", f"looks={beasts}", "--out", "more.phcle", code=2
-    )
-    assert "the context 'looks' of the fit is no taxonomy" in told.stderr
-    told = phcle(
-        "add", "b.phcle", "--skos", f"look={beasts}", "--out", "more.phcle", code=2
-    )
-    assert "the fit had no context 'look'. Did you mean 'looks'?" in told.stderr
-
-
-def test_an_ontology_is_a_context(phcle, zoo):
+def test_an_ontology_is_a_context(fit, zoo):
     (zoo / "zoo.owl").write_text(OWL)
-    phcle("fit", "--owl", "zoo.owl", "--dim", 2, "--out", "b.phcle")
-    assert library.load(zoo / "b.phcle").labels == ("cat", "lion", "dog")
+    assert fit("--owl", "zoo.owl").labels == ("cat", "lion", "dog")

@@ -13,51 +13,33 @@ from phcle.errors import ContextWarning, FileError, FileFaults, OptionError, Phc
 from phcle.tables import guess_files
 
 
-def read(kind, path, **options):
-    """The context in a file, and what was remarked on."""
-    found = phcle.read_contexts(**{kind: path}, **options)
-    return found[0], found.summaries[0].remarks
-
-
-def edges_of(path):
-    """The pairs of child and parent in a file."""
-    tree = read("hierarchy", path)[0].hierarchy
-    return [(tree.nodes[child], tree.nodes[parent]) for child, parent in tree.edges]
-
-
 @pytest.fixture
-def write(tmp_path):
-    """Write a file and return its path."""
+def read(tmp_path):
+    """Write a file and read it; give its context and what was remarked on."""
 
-    def write(content, name="table.csv"):
+    def read(kind, content, name="table.csv", columns="", **options):
         path = tmp_path / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
+        found = phcle.read_contexts(**{kind: f"{path}{columns}"}, **options)
+        return found[0], found.summaries[0].remarks
 
-    return write
+    return read
 
 
-def test_empty_text_is_unknown(write):
-    path = write('label,text\ncat,"soft, and\nsmall"\ndog,\nfox,soft\n')
-    context, _ = read("texts", path)
+def test_empty_text_is_unknown(read):
+    context, _ = read("texts", 'label,text\ncat,"soft, and\nsmall"\ndog,\nfox,soft\n')
     assert context.labels == ("cat", "fox")
     assert "soft" in context.columns
 
 
-def test_empty_cell_of_an_attribute_is_unknown(write):
-    path = write(",weight,colour\ncat,4,grey\ndog,,brown\nfox,6,\n", "looks.csv")
-    context, _ = read("attributes", path)
+def test_empty_cell_of_an_attribute_is_unknown(read):
+    text = ",weight,colour\ncat,4,grey\ndog,,brown\nfox,6,\n"
+    context, _ = read("attributes", text, "looks.csv")
     assert context.name == "looks"
     assert context.labels == ("cat", "dog", "fox")
     assert context.columns == ("weight", "colour=brown", "colour=grey")
     expected = [[4, 0, 1], [np.nan, 1, 0], [6, np.nan, np.nan]]
     np.testing.assert_array_equal(context.values, expected)
-
-
-def test_labels_are_lines_and_empty_lines_are_skipped(write):
-    path = write("cat\r\n\r\nsiamese, cat\r\n", "ids.txt")
-    tags = write("label,tag\ncat,tame\n")
-    assert phcle.read_contexts(tags=tags, labels=path).labels == ("cat", "siamese, cat")
 
 
 @pytest.mark.parametrize(
@@ -68,13 +50,14 @@ def test_labels_are_lines_and_empty_lines_are_skipped(write):
         ("root.csv", b"child,parent\ncat,felid\nfelid,\n"),
     ],
 )
-def test_harmless_differences_between_files_are_accepted(write, name, content):
-    assert edges_of(write(content, name)) == [("cat", "felid")]
+def test_harmless_differences_between_files_are_accepted(read, name, content):
+    tree = read("hierarchy", content, name)[0].hierarchy
+    assert tree.named_edges == [("cat", "felid")]
 
 
-def test_the_first_of_two_texts_is_taken_and_both_lines_are_named(write):
-    table = write("label,text\ncat,red fur\ndog,red fur\ncat,big ox\ndog,red fur\n")
-    context, remarks = read("texts", table)
+def test_the_first_of_two_texts_is_taken_and_both_lines_are_named(read):
+    text = "label,text\ncat,red fur\ndog,red fur\ncat,big ox\ndog,red fur\n"
+    context, remarks = read("texts", text)
     assert set(context.columns) == {"red", "fur"}
     assert remarks[:2] == (
         "1 identical row dropped",
@@ -82,53 +65,51 @@ def test_the_first_of_two_texts_is_taken_and_both_lines_are_named(write):
     )
 
 
-def test_attributes_need_a_column_beside_the_label(write):
-    with pytest.raises(FileError, match="at least one attribute"):
-        read("attributes", write("label\ncat\n"))
-
-
 @pytest.mark.parametrize(
     ("labels", "encoding"),
     [
-        (["Women’s coats", "Café"], "cp1252"),
-        (["Łódź", "Poznań", "Białystok"], "cp1250"),
-        (["кошка", "собака"], "utf-8"),
+        (("Women’s coats", "Café"), "cp1252"),
+        (("Łódź", "Poznań", "Białystok"), "cp1250"),
+        (("кошка", "собака"), "utf-8"),
     ],
 )
-def test_the_encoding_is_found(tmp_path, labels, encoding):
-    path = tmp_path / "x.csv"
+def test_the_encoding_is_found(read, labels, encoding):
     rows = "".join(f"{label},{i}\n" for i, label in enumerate(labels))
-    path.write_bytes(f"label,price\n{rows}".encode(encoding))
-    (context,) = phcle.read_contexts(attributes=path)
-    assert list(context.labels) == labels
+    assert (
+        read("attributes", f"label,price\n{rows}".encode(encoding))[0].labels == labels
+    )
 
 
-def test_a_wrong_encoding_or_delimiter_is_refused(tmp_path):
-    path = tmp_path / "x.csv"
-    path.write_text("label\tx\ncat\t1\n")
+def test_a_wrong_encoding_or_delimiter_is_refused(read):
+    text = "label\tx\ncat\t1\n"
     with pytest.raises(OptionError, match="--encoding must be"):
-        phcle.read_contexts(attributes=path, encoding="klingon")
+        read("attributes", text, encoding="klingon")
     with pytest.raises(OptionError, match="--delimiter must be one character"):
-        phcle.read_contexts(attributes=path, delimiter="::")
-    (context,) = phcle.read_contexts(attributes=path, delimiter="\\t")
-    assert context.columns == ("x",)
+        read("attributes", text, delimiter="::")
+    assert read("attributes", text, delimiter="\\t")[0].columns == ("x",)
 
 
 @pytest.mark.parametrize("name", ["odd:name.csv", "notes#1.csv", "plain.csv"])
 @pytest.mark.parametrize("columns", ["", ":child=a, b,parent=c"])
-def test_columns_stand_behind_the_file(tmp_path, name, columns):
-    (tmp_path / name).write_text('"a, b",c,child,parent\n1,2,3,4\n5,2,6,4\n')
-    (context,) = phcle.read_contexts(hierarchy=f"{tmp_path / name}{columns}")
+def test_columns_stand_behind_the_file(read, name, columns):
+    text = '"a, b",c,child,parent\n1,2,3,4\n5,2,6,4\n'
+    context, _ = read("hierarchy", text, name, columns)
     assert context.labels == (("1", "5") if columns else ("3", "6"))
 
 
-def test_a_column_that_is_not_there_is_refused(tmp_path):
-    path = tmp_path / "tree.csv"
-    path.write_text("x,y\na,b\nc,b\nb,r\n")
-    (context,) = phcle.read_contexts(hierarchy=f"{path}:child=x,parent=y")
-    assert context.labels == ("a", "c")
-    with pytest.raises(FileError, match=r"has no column 'z'"):
-        phcle.read_contexts(hierarchy=f"{path}:child=z,parent=y")
+@pytest.mark.parametrize(
+    ("kind", "text", "columns", "message"),
+    [
+        ("hierarchy", "x,y\na,b\nb,r\n", ":child=z,parent=y", "has no column 'z'"),
+        ("hierarchy", ",b,c\n1,2,3\n", "", "'child', 'parent' are not in its header"),
+        ("attributes", "label\ncat\n", "", "at least one attribute"),
+        ("attributes", "label,x\n" + "a,1,2\n" * 30, "", "and 10 more faults"),
+        ("edges", "head,relation,tail\nl,,d\n", "", "line 2: relation is empty"),
+    ],
+)
+def test_what_is_wrong_is_said(read, kind, text, columns, message):
+    with pytest.raises(FileError, match=message):
+        read(kind, text, columns=columns)
 
 
 def test_faults_of_all_files_come_together(tmp_path):
@@ -145,77 +126,50 @@ def test_faults_of_all_files_come_together(tmp_path):
         assert part in message
 
 
-def test_every_fault_is_counted_once(tmp_path):
-    path = tmp_path / "x.csv"
-    path.write_text("label,x\n" + "a,1,2\n" * 30)
-    with pytest.raises(FileFaults, match="and 10 more faults"):
-        phcle.read_contexts(attributes=path)
-
-
 def test_a_sheet_is_read_by_its_name(tmp_path):
-    book = openpyxl.Workbook()
-    book.active.append(["child", "parent"])
-    book.active.append(["a", "r"])
-    book.active.append(["b", "r"])
-    book.save(tmp_path / "b.xlsx")
-    (context,) = phcle.read_contexts(hierarchy=tmp_path / "b.xlsx")
-    assert context.columns == ("r",)
+    book, path = openpyxl.Workbook(), tmp_path / "b.xlsx"
+    for row in (["child", "parent"], ["a", "r"], ["b", "r"]):
+        book.active.append(row)
+    looks = book.create_sheet("Looks")
+    for row in (["label", "kg"], ["a", 4], ["b", 5]):
+        looks.append(row)
+    book.save(path)
+    assert phcle.read_contexts(hierarchy=path)[0].columns == ("r",)
     with pytest.raises(PhcleError, match=r"no sheet 'Shet'.*Did you mean 'Sheet'"):
-        phcle.read_contexts(hierarchy=f"{tmp_path / 'b.xlsx'}#Shet")
-    book.create_sheet("Looks").append(["label", "kg"])
-    for row in ("a", 4), ("b", 5):
-        book["Looks"].append(row)
-    book.save(tmp_path / "b.xlsx")
-    found = guess_files([f"{tmp_path / 'b.xlsx'}#Looks"])
-    assert f"--attributes {tmp_path / 'b.xlsx'}:sheet=Looks" in found.command()
+        phcle.read_contexts(hierarchy=f"{path}#Shet")
+    found = guess_files([f"{path}#Looks"])
+    assert f"--attributes {path}:sheet=Looks" in found.command()
     assert phcle.read_contexts(attributes=found.files)[0].columns == ("kg",)
 
 
-def test_tags_by_label_are_a_table(tmp_path):
-    path = tmp_path / "tags.json"
-    path.write_text(json.dumps({"cat": ["fur", "tail"], "fish": []}))
-    (context,) = phcle.read_contexts(tags=path)
+def test_tags_by_label_are_a_table(read):
+    text = json.dumps({"cat": ["fur", "tail"], "fish": []})
+    context, _ = read("tags", text, "tags.json")
     assert (context.labels, context.columns) == (("cat", "fish"), ("fur", "tail"))
     assert context.values.toarray().tolist() == [[1, 1], [0, 0]]
 
 
-def test_markers_of_the_unknown_do_not_apply_to_labels(tmp_path):
-    path = tmp_path / "texts.csv"
-    path.write_text("label,text\nNA,dry desert\nDE,n/a\nCH,dry\n")
-    found = phcle.read_contexts(texts=path)
-    assert found[0].labels == ("NA", "CH")
-    assert found.summaries[0].remarks[0] == "1 cell unknown: 'n/a' 1"
-    (kept,) = phcle.read_contexts(texts=path, keep_na=True)
-    assert kept.labels == ("NA", "DE", "CH")
+def test_markers_of_the_unknown_do_not_apply_to_labels(read):
+    text = "label,text\nNA,dry desert\nDE,n/a\nCH,dry\n"
+    context, remarks = read("texts", text)
+    assert context.labels == ("NA", "CH")
+    assert remarks[0] == "1 cell unknown: 'n/a' 1"
+    assert read("texts", text, keep_na=True)[0].labels == ("NA", "DE", "CH")
 
 
-def test_the_labels_are_in_the_column_of_different_texts(tmp_path):
-    path = tmp_path / "x.csv"
+def test_the_labels_are_in_the_column_of_different_texts(read):
     rows = "".join(f"{'ab'[i % 2]},{i},thing {i}\n" for i in range(20))
-    path.write_text("size,n,what\n" + rows)
-    found = phcle.read_contexts(attributes=path)
-    assert found[0].labels[0] == "thing 0"
-    assert found.summaries[0].remarks[0] == "labels are in column 'what'"
-    (context,) = phcle.read_contexts(attributes=f"{path}:label=what")
+    context, remarks = read("attributes", "size,n,what\n" + rows)
     assert context.labels[0] == "thing 0"
-
-
-def test_a_column_without_a_title_is_no_child_of_a_missing_parent(tmp_path):
-    path = tmp_path / "tree.csv"
-    path.write_text(",b,c\n1,2,3\n")
-    with pytest.raises(FileError, match="'child', 'parent' are not in its header"):
-        phcle.read_contexts(hierarchy=path)
+    assert remarks[0] == "labels are in column 'what'"
+    context, _ = read("attributes", "size,n,what\n" + rows, columns=":label=what")
+    assert context.labels[0] == "thing 0"
 
 
 FILES = {
     "tree.csv": "child,parent\ncat,felid\nlion,felid\ndog,canid\nwolf,canid\n",
-    "looks.csv": "animal,weight,stripes\ncat,4,no\nlion,190,no\ndog,,yes\n",
-    "uses.csv": "label,tag\ncat,pet\ndog,pet\ndog,guard\nwolf,\n",
-    "eats.csv": "source,target\nlion,dog\nwolf,cat\n",
-    "photos.csv": "item,label\n1,cat\n1,dog\n2,lion\n2,wolf\n",
-    "words.csv": "label,text\ncat,soft fur\ndog,warm fur\n",
     "names.csv": "label,name\nlion,King of Beasts\n",
-    "ids.txt": "wolf\ncat\nlion\n",
+    "ids.txt": "wolf\r\n\r\ncat\r\nlion\r\nlynx, cat\r\n",
     "glove.txt": "cat 1 0\ndog 0 1\nking_of_beasts 1 1\ncar 5 5\n",
 }
 
@@ -231,26 +185,19 @@ TRIPLES = "lion\teats\tdog\nwolf\teats\tcat\nlion\tlikes\tlion\ndog\tlikes\tcat\
 
 
 @pytest.mark.parametrize("header", ["", "head\trelation\ttail\n"])
-def test_triples_need_no_header(zoo, header):
-    (zoo / "graph.tsv").write_text(header + TRIPLES)
+def test_triples_need_no_header(read, header):
     with pytest.warns(ContextWarning, match="1 of 4 edges link a label to itself"):
-        (graph,) = phcle.read_contexts(edges=zoo / "graph.tsv")
+        graph, _ = read("edges", header + TRIPLES, "graph.tsv")
     assert graph.links.relations == ("eats", "likes")
     assert set(graph.labels) == {"lion", "dog", "wolf", "cat"}
 
 
-def test_columns_of_triples_may_be_named(zoo):
-    (zoo / "graph.csv").write_text("food,eater,how\ndog,lion,hunts\ncat,wolf,hunts\n")
-    columns = "source=eater,relation=how,target=food"
-    (graph,) = phcle.read_contexts(edges=f"{zoo / 'graph.csv'}:{columns}")
+def test_columns_of_triples_may_be_named(read):
+    text = "food,eater,how\ndog,lion,hunts\ncat,wolf,hunts\n"
+    columns = ":source=eater,relation=how,target=food"
+    graph, _ = read("edges", text, columns=columns)
     assert graph.links.relations == ("hunts",)
     assert graph.links.names[graph.links.ends[0, 0]] == "lion"
-
-
-def test_an_empty_cell_of_a_triple_is_a_fault(zoo):
-    (zoo / "graph.csv").write_text("head,relation,tail\nlion,,dog\n")
-    with pytest.raises(FileError, match="line 2: relation is empty"):
-        phcle.read_contexts(edges=zoo / "graph.csv")
 
 
 def test_labels_and_names_are_read_along(zoo):
@@ -260,7 +207,7 @@ def test_labels_and_names_are_read_along(zoo):
         labels=zoo / "ids.txt",
         names=zoo / "names.csv",
     )
-    assert found.labels == ("wolf", "cat", "lion")
+    assert found.labels == ("wolf", "cat", "lion", "lynx, cat")
     assert found.names == {"lion": "King of Beasts"}
     # Vectors are looked up by label and by name, for the wanted labels alone.
     assert found[1].labels == ("cat", "lion")

@@ -9,33 +9,31 @@ from phcle.errors import ContextWarning, FileError
 from phcle.tables import read_word_vectors
 
 
-def write(tmp_path, content, name="vectors.txt"):
-    path = tmp_path / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
+@pytest.fixture
+def read(tmp_path):
+    """Write a file and read its vectors, as lists by word."""
+
+    def read(content, name="vectors.txt", wanted=None):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        found = read_word_vectors(path, wanted)
+        return {word: list(vector) for word, vector in found.items()}
+
+    return read
 
 
-def test_glove_text_has_no_first_line_of_sizes(tmp_path):
-    path = write(tmp_path, "cat 1 2\ndog 3 4.5\n\n")
-    found = read_word_vectors(path, None)
-    assert {word: list(v) for word, v in found.items()} == {
-        "cat": [1.0, 2.0],
-        "dog": [3.0, 4.5],
-    }
+def test_glove_text_has_no_first_line_of_sizes(read):
+    assert read("cat 1 2\ndog 3 4.5\n\n") == {"cat": [1, 2], "dog": [3, 4.5]}
 
 
-def test_word_with_spaces_is_read_as_one(tmp_path):
-    path = write(tmp_path, "cat 1 2\n. . . 3 4\nmail to a@b.c 5 6\n")
-    found = read_word_vectors(path, {". . .", "mail to a@b.c"})
-    assert {word: list(v) for word, v in found.items()} == {
-        ". . .": [3.0, 4.0],
-        "mail to a@b.c": [5.0, 6.0],
-    }
+def test_word_with_spaces_is_read_as_one(read):
+    wanted = {". . .": [3, 4], "mail to a@b.c": [5, 6]}
+    text = "cat 1 2\n. . . 3 4\nmail to a@b.c 5 6\n"
+    assert read(text, wanted=set(wanted)) == wanted
 
 
-def test_lines_may_end_with_a_space_and_carriage_return(tmp_path):
-    path = write(tmp_path, "2 2\r\ncafé 1 2 \r\nnaïve 3 4 \r\n")
-    assert list(read_word_vectors(path, None)) == ["café", "naïve"]
+def test_lines_may_end_with_a_space_and_carriage_return(read):
+    assert list(read("2 2\r\ncafé 1 2 \r\nnaïve 3 4 \r\n")) == ["café", "naïve"]
 
 
 @pytest.mark.parametrize(
@@ -48,56 +46,45 @@ def test_lines_may_end_with_a_space_and_carriage_return(tmp_path):
         ("dog", "after 'dog' came ''"),
     ],
 )
-def test_damaged_line_is_refused_with_its_number_and_word(tmp_path, line, got):
-    path = write(tmp_path, f"cat 1 2\n{line}\n")
+def test_damaged_line_is_refused_with_its_number_and_word(read, line, got):
     with pytest.raises(FileError, match=f"line 2: a word and 2 finite numbers.*{got}"):
-        read_word_vectors(path, None)
+        read(f"cat 1 2\n{line}\n")
 
 
-def test_text_file_that_is_cut_off_is_refused(tmp_path):
-    path = write(tmp_path, "3 2\ncat 1 2\ndog 3 4\n")
-    with pytest.raises(FileError, match=r"first line says 3 words, but 2 came"):
-        read_word_vectors(path, None)
-
-
-@pytest.mark.parametrize("name", ["vectors.txt", "vectors.bin"])
-def test_repeated_word_keeps_its_first_vector_with_a_warning(tmp_path, name):
-    content: str | bytes = "3 1\ncat 1\ndog 2\ncat 3\n"
-    if name.endswith("bin"):
-        rows = [(b"cat", 1), (b"dog", 2), (b"cat", 3)]
-        content = b"3 1\n" + b"".join(
-            word + b" " + np.float32(n).tobytes() + b"\n" for word, n in rows
-        )
-    path = write(tmp_path, content, name)
-    with pytest.warns(ContextWarning, match=r"1 words occur more than once: 'cat'"):
-        found = read_word_vectors(path, None)
-    assert {word: list(v) for word, v in found.items()} == {"cat": [1.0], "dog": [2.0]}
+def binary(first, **vectors):
+    """A binary file of word2vec."""
+    rows = (
+        word.encode() + b" " + np.float32(numbers).tobytes() + b"\n"
+        for word, numbers in vectors.items()
+    )
+    return first + b"\n" + b"".join(rows)
 
 
 @pytest.mark.parametrize(
-    ("keep", "message"),
+    ("content", "name"),
     [
-        *((keep, "says 2 words of 2 numbers, which do not fit") for keep in (5, 9, 20)),
-        (24, "says 2 words, but it ends after 1;"),
+        ("3 1\ncat 1\ndog 2\ncat 3\n", "vectors.txt"),
+        (binary(b"3 1", cat=1, dog=2) + binary(b"", cat=3)[1:], "vectors.bin"),
     ],
 )
-def test_binary_file_that_is_cut_off_is_refused_with_what_came(tmp_path, keep, message):
-    whole = b"2 2\ncat " + np.float32([1, 2]).tobytes() + b"\ndog "
-    whole += np.float32([3, 4]).tobytes()
-    path = write(tmp_path, whole[:keep], "vectors.bin")
+def test_repeated_word_keeps_its_first_vector_with_a_warning(read, content, name):
+    with pytest.warns(ContextWarning, match=r"1 words occur more than once: 'cat'"):
+        assert read(content, name) == {"cat": [1], "dog": [2]}
+
+
+WHOLE = binary(b"2 2", cat=[1, 2], dog=[3, 4])
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "message"),
+    [
+        ("3 2\ncat 1 2\ndog 3 4\n", "v.txt", "first line says 3 words, but 2 came"),
+        *((WHOLE[:n], "v.bin", "2 words of 2 numbers, which do") for n in (5, 9, 20)),
+        (WHOLE[:25], "v.bin", "says 2 words, but it ends after 1;"),
+        (binary(b"1 1", cat=[np.inf]), "v.bin", "word 1: .* after 'cat' came 'inf'"),
+        (WHOLE, "v.txt", r"line 2.*must be called .bin"),
+    ],
+)
+def test_damaged_files_are_refused_with_what_came(read, content, name, message):
     with pytest.raises(FileError, match=message):
-        read_word_vectors(path, None)
-
-
-def test_binary_vector_that_is_not_finite_is_refused_by_word(tmp_path):
-    raw = b"1 1\ncat " + np.float32([np.inf]).tobytes()
-    with pytest.raises(
-        FileError, match=r"word 1: a word and 1 finite numbers.* 'cat' came 'inf'"
-    ):
-        read_word_vectors(write(tmp_path, raw, "vectors.bin"), None)
-
-
-def test_binary_called_text_is_refused(tmp_path):
-    raw = b"2 2\ncat " + np.float32([1, 2]).tobytes() + b"\n"
-    with pytest.raises(FileError, match=r"line 2.*must be called .bin"):
-        read_word_vectors(write(tmp_path, raw), None)
+        read(content, name)
