@@ -28,10 +28,7 @@ class LocalVotes(Local):
 
     def __init__(self, view, block, y, chosen):
         backend, padded = view.backend, view.padded[block]
-        self.view, self.xp, self.padded = view, backend.xp, padded
-        self.value, self.gradient = 0.0 * y[:, 0], 0.0 * y
-        if padded is None:
-            return
+        self.view, self.xp = view, backend.xp
         padded = padded if chosen is None else padded.take(chosen)
         self.weights = view.weight * self.xp.abs(padded.values)
         self.signs = self.xp.sign(padded.values)
@@ -45,20 +42,14 @@ class LocalVotes(Local):
         return self.weights * self.sigmoid * (1 - self.sigmoid)
 
     def product(self, z, *, exact=False):
-        if self.padded is None:
-            return 0.0 * z
         return self.entries.sums(self._bends() * self.entries.dots(z))
 
     def mean_curvature(self):
         other = self.view.other
         gram = self.xp.matmul(other.T, other) / other.shape[0]
-        if self.padded is None:
-            return 0.0 * gram
         return self.xp.sum(self._bends()) / self.x.shape[0] * gram
 
     def value_at(self, y, chosen):
-        if self.padded is None:
-            return 0.0 * y[:, 0]
         x = self.entries.take(chosen).dots(y)
         softplus = self.view.backend.softplus(-self.signs[chosen] * x)
         return self.xp.sum(self.weights[chosen] * softplus, axis=1)

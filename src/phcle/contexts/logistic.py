@@ -145,25 +145,20 @@ class _LocalLogistic(Local):
     ) -> None:
         backend, xp = view.backend, view.backend.xp
         self.view, self.xp = view, xp
-        rates, self.padded = view.rates[block], view.padded[block]
+        rates, padded = view.rates[block], view.padded[block]
         if chosen is not None:
-            rates = rates[chosen]
-            self.padded = None if self.padded is None else self.padded.take(chosen)
+            rates, padded = rates[chosen], padded.take(chosen)
         self.rate = view.weight * rates  # (r,)
         self.dense = backend.dense_part(y, view.columns)
-        self.value = self.rate * self.dense.value
-        self.gradient = self.rate[:, None] * self.dense.gradient
-        if self.padded is None:
-            return
-        self.weights = view.weight * self.padded.values  # (r, width): α D
-        self.entries = backend.known_entries(self.padded.columns, view.other)
-        self.near_x = self.entries.dots(y)  # (r, width)
-        self.near_sigmoid, softplus = backend.logistic(self.near_x)
-        self.value = self.value + xp.sum(
-            self.weights * (softplus - self.near_x), axis=1
-        )
+        self.padded, self.weights = padded, view.weight * padded.values  # α D
+        self.entries = backend.known_entries(padded.columns, view.other)
+        x = self.entries.dots(y)  # (r, width)
+        self.near_sigmoid, softplus = backend.logistic(x)
         pull = self.weights * (self.near_sigmoid - 1)
-        self.gradient = self.gradient + self.entries.sums(pull)
+        near = xp.sum(self.weights * (softplus - x), axis=1)
+        self.value = self.rate * self.dense.value + near
+        dense = self.rate[:, None] * self.dense.gradient
+        self.gradient = dense + self.entries.sums(pull)
 
     @cached_property
     def _near_counts(self) -> Array:
@@ -173,7 +168,6 @@ class _LocalLogistic(Local):
     @cached_property
     def _near_dense(self) -> Array:
         """Curvature of the dense part at the known entries: (r, width)."""
-        assert self.padded is not None
         mass = self.view.mass[self.padded.columns]
         known = self.rate[:, None] * mass * self.padded.known
         return known * self.near_sigmoid * (1 - self.near_sigmoid)
@@ -189,13 +183,10 @@ class _LocalLogistic(Local):
 
         Of the dense part's trace, that is what the known entries leave.
         """
-        spread = self.rate * self.dense.spread
-        if self.padded is None:
-            return spread
         squares = self.view.squares[self.padded.columns]
         near = self.xp.sum(self._near_dense * squares, axis=1)
         trace = self.xp.clip(self.view.trace, min=_tiny(self.view.backend))
-        return self.xp.clip(spread - near / trace, min=0.0)
+        return self.xp.clip(self.rate * self.dense.spread - near / trace, min=0.0)
 
     @cached_property
     def _probed(self) -> Callable[[Array], Array]:
@@ -207,19 +198,15 @@ class _LocalLogistic(Local):
             result = self.rate[:, None] * self._probed(z)
         else:
             result = self._elsewhere[:, None] * self.xp.matmul(z, self.view.gram)
-        if self.padded is None:
-            return result
         near = self._near_counts if exact else self._near
         return result + self.entries.bent(near, z)
 
     def mean_curvature(self) -> Array:
         xp = self.xp
-        level = xp.mean(self._elsewhere)
-        if self.padded is not None:
-            # An approximation: known entries have the mean direction of the mass.
-            mass = xp.clip(xp.sum(self.view.mass), min=_tiny(self.view.backend))
-            level = level + xp.sum(self._near) / (self._near.shape[0] * mass)
-        return level * self.view.gram
+        # An approximation: known entries have the mean direction of the mass.
+        mass = xp.clip(xp.sum(self.view.mass), min=_tiny(self.view.backend))
+        near = xp.sum(self._near) / (self._near.shape[0] * mass)
+        return (xp.mean(self._elsewhere) + near) * self.view.gram
 
     def lighten(self) -> None:
         _made_from_it = self._probed, self._elsewhere
@@ -227,12 +214,10 @@ class _LocalLogistic(Local):
 
     def value_at(self, y: Array, chosen: Array | slice) -> Array:
         backend = self.view.backend
-        value = self.rate[chosen] * backend.dense_value(y, self.view.columns)
-        if self.padded is None:
-            return value
+        dense = self.rate[chosen] * backend.dense_value(y, self.view.columns)
         x = self.entries.take(chosen).dots(y)
         pulls = self.weights[chosen] * (backend.softplus(x) - x)
-        return value + self.xp.sum(pulls, axis=1)
+        return dense + self.xp.sum(pulls, axis=1)
 
 
 def _tiny(backend: Backend) -> float:

@@ -223,16 +223,14 @@ class _LocalSquared(Local):
         xp = view.backend.xp
         self.view, self.xp = view, xp
         full, energy = view.full[block], view.energy[block]
-        rows, self.padded = view.blocks[block].at, view.padded[block]
+        rows, padded = view.blocks[block].at, view.padded[block]
         if chosen is not None:
             full, energy, rows = full[chosen], energy[chosen], rows[chosen]
-            self.padded = None if self.padded is None else self.padded.take(chosen)
+            padded = padded.take(chosen)
         self.full = view.weight * full  # (r,): λ1 β unless there are many gaps
-        if self.padded is not None:
-            # Known cells of a row with many gaps count, gaps of another are taken away.
-            signs = view.weight - 2 * self.full
-            self.weights = signs[:, None] * self.padded.known
-            self.entries = view.backend.known_entries(self.padded.columns, view.other)
+        # Known cells of a row with many gaps count, gaps of another are taken away.
+        self.weights = (view.weight - 2 * self.full)[:, None] * padded.known
+        self.entries = view.backend.known_entries(padded.columns, view.other)
         self.target = view.weight * xp.take(view.target, rows, axis=0)
         self.energy = 0.5 * view.weight * energy
         bent = self._bent(y, slice(None))
@@ -253,16 +251,12 @@ class _LocalSquared(Local):
     def _bent(self, z: Array, chosen: Array | slice) -> Array:
         """Σ u (u·z) over the known cells of some rows."""
         bent = self.full[chosen][:, None] * self.xp.matmul(z, self.view.gram)
-        if self.padded is None:
-            return bent
         return bent + self.entries.take(chosen).bent(self.weights[chosen], z)
 
     def mean_curvature(self) -> Array:
         xp = self.xp
-        level = xp.mean(self.full)
-        if self.padded is not None:
-            n_columns = self.view.other.shape[0]
-            level = level + xp.sum(self.weights) / (self.weights.shape[0] * n_columns)
+        n_cells = self.weights.shape[0] * self.view.other.shape[0]
+        level = xp.mean(self.full) + xp.sum(self.weights) / n_cells
         return level * self.view.gram
 
 

@@ -18,6 +18,7 @@ from typing import Any, Protocol, Self, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from phcle.arrays import Ints
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, PaddedRows, pad_rows, split_rows
 
@@ -279,7 +280,7 @@ def sparse_target(backend: Backend, matrix: Any, weight: float) -> StartTarget:
 
 def padded_blocks(
     backend: Backend, entries: Any, blocks: Sequence[Block]
-) -> list[PaddedRows | None]:
+) -> dict[int, PaddedRows]:
     """Pad the entries of the blocks that this process updates.
 
     Parameters
@@ -293,14 +294,18 @@ def padded_blocks(
 
     Returns
     -------
-    list of PaddedRows or None
-        The entries of each block; None where there are none, or for other processes.
+    dict
+        The entries by number of the block. Rows without any have one unknown cell.
     """
+
+    def padded(rows: Ints) -> PaddedRows:
+        none = np.zeros((len(rows), 1), dtype=np.int64)
+        found = pad_rows(entries, rows, backend)
+        zeros = backend.asarray(none)
+        return found or PaddedRows(backend.indices(none), zeros, zeros)
+
     own = backend.processes.own_blocks(len(blocks))
-    return [
-        pad_rows(entries, block.rows, backend) if number in own else None
-        for number, block in enumerate(blocks)
-    ]
+    return {number: padded(blocks[number].rows) for number in own}
 
 
 class ColumnUpdate:
