@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from phcle.backends.torchrun import is_shared_run
 from phcle.errors import BackendError
+
+if TYPE_CHECKING:
+    from phcle.backends.row_blocks import Block
 
 
 class Processes:
@@ -50,15 +53,15 @@ class Processes:
         """
         return range(self.rank, n_blocks, self.size)
 
-    def exchange_rows(self, factor: Any, own_rows: Any) -> Any:
+    def exchange_rows(self, factor: Any, blocks: Sequence[Block]) -> Any:
         """Collect the rows that every process has updated.
 
         Parameters
         ----------
         factor : array
-            All rows, of which this process has updated some.
-        own_rows : array
-            Positions of the rows that this process has updated.
+            All rows, of which this process has updated those of its own blocks.
+        blocks : sequence of Block
+            All blocks.
 
         Returns
         -------
@@ -119,13 +122,14 @@ class TorchProcesses(Processes):
         self.rank, self.size = dist.get_rank(), dist.get_world_size()
         self.device = "cuda" if dist.get_backend() == "nccl" else "cpu"
 
-    def exchange_rows(self, factor: Any, own_rows: Any) -> Any:
+    def exchange_rows(self, factor: Any, blocks: Sequence[Block]) -> Any:
         """Collect the rows that every process has updated."""
         is_numpy = isinstance(factor, np.ndarray)
         whole = self.torch.from_numpy(factor) if is_numpy else factor
-        rows = self.torch.as_tensor(own_rows, device=whole.device)
         sent = self.torch.zeros_like(whole)
-        sent[rows] = whole[rows]
+        for number in self.own_blocks(len(blocks)):
+            rows = self.torch.as_tensor(blocks[number].at, device=whole.device)
+            sent[rows] = whole[rows]
         with clear_errors():
             self.dist.all_reduce(sent)
         return sent.numpy() if is_numpy else sent

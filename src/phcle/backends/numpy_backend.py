@@ -101,12 +101,6 @@ class NumpyBackend(Backend):
         """The matrix itself."""
         return matrix
 
-    def turned(self, matrix: sp.csr_array) -> sp.csr_array:
-        """Transpose known entries."""
-        turned = sp.csr_array(matrix.T)
-        turned.sort_indices()
-        return turned
-
     def logistic(self, x: Numbers) -> tuple[Numbers, Numbers]:
         """Sigmoid and softplus of x from one exponential, safe for any x."""
         growth = np.exp(np.minimum(x, CLIPPED))

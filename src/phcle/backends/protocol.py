@@ -215,7 +215,6 @@ class Backend(ABC):
             For `pad_rows` and `turned`.
         """
 
-    @abstractmethod
     def turned(self, matrix: Any) -> Any:
         """Transpose known entries.
 
@@ -229,6 +228,9 @@ class Backend(ABC):
         csr_array or StoredRows
             Columns as rows, for `pad_rows`.
         """
+        turned = sp.csr_array(matrix.T)
+        turned.sort_indices()
+        return turned
 
     def columns(self, other: Array, mass: Array) -> Columns:
         """Prepare the other factor and its masses for dense parts.

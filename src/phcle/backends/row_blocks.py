@@ -146,18 +146,18 @@ def pad_rows(
     if width == 0:
         return None
     xp, move = backend.xp, backend.indices
-    if not sp.issparse(pattern):  # the entries are on the device already
-        columns, values, known = pattern.pad(move(rows), width)
-        return PaddedRows(columns, values, backend.asarray(known))
-    if len(rows) < pattern.shape[0]:
-        pattern = pattern[rows]
-    first, columns = move(pattern.indptr[:-1]), move(pattern.indices)
-    values = backend.asarray(pattern.data)
+    if sp.issparse(pattern):
+        some = pattern[rows] if len(rows) < pattern.shape[0] else pattern
+        first, columns = move(some.indptr[:-1]), move(some.indices)
+        numbers = backend.asarray(some.data)
+    else:  # the entries are on the device already
+        first, columns = pattern.first[move(rows)], pattern.columns
+        numbers = pattern.values
     step = move(np.arange(width))
     known = step < move(lengths)[:, None]
     at = xp.where(known, first[:, None] + step, 0)
     return PaddedRows(
-        xp.where(known, columns[at], 0),
-        xp.where(known, values[at], 0.0),
+        xp.astype(xp.where(known, columns[at], 0), xp.int64),
+        xp.where(known, numbers[at], 0.0),
         backend.asarray(known),
     )

@@ -111,30 +111,6 @@ class StoredRows:
             self.values[order],
         )
 
-    def pad(
-        self, rows: torch.Tensor, width: int
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return the entries of some rows, padded to one width.
-
-        Parameters
-        ----------
-        rows : Tensor of shape (n,)
-            Positions of the rows.
-        width : int
-            Entries of the longest of them.
-
-        Returns
-        -------
-        tuple of three tensors of shape (n, width)
-            Columns, values, and which of them are entries.
-        """
-        step = torch.arange(width, device=rows.device)
-        first = self.first[rows]
-        known = step < (self.first[rows + 1] - first)[:, None]
-        at = torch.where(known, first[:, None] + step, 0)
-        columns = torch.where(known, self.columns[at], 0).to(torch.int64)
-        return columns, torch.where(known, self.values[at], 0.0), known
-
 
 TYPICAL_WIDTH = 128
 """Assumed width of dense factors when blocks are cut; wider ones take more memory."""

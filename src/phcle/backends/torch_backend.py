@@ -114,9 +114,8 @@ class TorchBackend(Backend):
 
     def turned(self, matrix: sp.csr_array | StoredRows) -> StoredRows:
         """Transpose known entries on the device."""
-        if not isinstance(matrix, StoredRows):
-            matrix = self.stored(matrix)
-        return matrix.turned()
+        here = matrix if isinstance(matrix, StoredRows) else self.stored(matrix)
+        return here.turned()
 
     def sparse(self, matrix: sp.csr_array | StoredRows) -> SparseRows:
         """Move a sparse matrix to the device."""

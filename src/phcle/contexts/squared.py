@@ -324,9 +324,7 @@ class DescriptionUpdate(FactorUpdate):
         own = backend.processes.own_blocks(len(self.blocks))
         if tau > 0:
             list(backend.each(improve, own))
-        none = np.empty(0, dtype=np.int64)
-        rows = np.concatenate([none, *(self.blocks[number].rows for number in own)])
-        return backend.processes.exchange_rows(U, rows)
+        return backend.processes.exchange_rows(U, self.blocks)
 
     def _bend(
         self, number: int, whole: Array, W: Array, weight: float

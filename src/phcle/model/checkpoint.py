@@ -16,7 +16,7 @@ import os
 import platform
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,13 +25,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from phcle.arrays import AnyFloats
 from phcle.backends.protocol import Backend
 from phcle.errors import FileError, PhcleWarning
 from phcle.files.atomic import check_can_write, only_writer
 from phcle.files.container import read_sealed, write_sealed
 from phcle.files.reading import naming
-from phcle.model.problem import DeviceProblem, Problem, State, Weights
+from phcle.model.problem import DeviceProblem, Problem, State
 from phcle.model.settings import Chosen
 from phcle.options import DEFAULTS, OPTIONS
 
@@ -122,24 +121,18 @@ class Checkpoint:
         about, tensors = read_sealed(self.path, FORMAT, VERSION, FOREIGN)
         with naming(self.path, BROKEN, Exception):
             self._refuse_another_fit(about["prints"])
-            parts = [tensors["W0"]]
-            parts += (tensors[f"factor{i}"] for i in range(len(tensors) - 1))
-            weights = {str(name): float(x) for name, x in about["weights"].items()}
-            history = tuple(
+            factors = (tensors[f"factor{i}"] for i in range(len(tensors) - 1))
+            weights, *history = (
                 {str(name): float(x) for name, x in record.items()}
-                for record in about["history"]
+                for record in (about["weights"], *about["history"])
             )
-            self._refuse_misfits(parts, weights, history)
-        return State(parts[0], tuple(parts[1:]), weights, history)
+            state = State(tensors["W0"], tuple(factors), weights, tuple(history))
+            self._refuse_misfits(state)
+        return state
 
-    def _refuse_misfits(
-        self,
-        parts: Sequence[AnyFloats],
-        weights: Weights,
-        history: Iterable[Mapping[str, float]],
-    ) -> None:
+    def _refuse_misfits(self, state: State) -> None:
         """Refuse factors of other sizes, which no checksum can tell."""
-        problem = self.device.problem
+        problem, parts = self.device.problem, [state.W, *state.factors]
         width = 1 if self.options["init"] == "ones" else problem.dim
         rows = (problem.labels, *(context.columns for context in problem.contexts))
         wanted = [(len(names), width) for names in rows]
@@ -148,9 +141,9 @@ class Checkpoint:
             raise ValueError(f"factors of the shapes {shapes}, not {wanted}")
         if not all(x.dtype.kind == "f" and np.isfinite(x).all() for x in parts):
             raise ValueError("factors that are not finite numbers")
-        if not all({"objective", "gap"} <= record.keys() for record in history):
+        if not all({"objective", "gap"} <= record.keys() for record in state.history):
             raise ValueError("a sweep without its objective")
-        if set(weights) != set(problem.names):
+        if set(state.weights) != set(problem.names):
             raise ValueError("weights of other contexts")
 
     def _refuse_another_fit(self, found: Mapping[str, Any]) -> None:

@@ -7,15 +7,12 @@ stores, and weights="auto" for a fit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from phcle.answers import ContextHelp, LeftOutContext
-from phcle.arrays import Floats
 from phcle.contexts.alignment import Aligned
 from phcle.contexts.terms import Penalties
 from phcle.embedding.label_embedding import LabelEmbedding
@@ -40,49 +37,40 @@ HARMFUL = 0.1
 own gaps could not be predicted."""
 
 
-@dataclass(frozen=True)
-class _LeaveOneOut:
-    """Trials of one setting with all contexts, and with one of them left out."""
+Found = tuple[dict[str, float], list[str], dict[str, LeftOutContext]]
+"""Skill of every table with all contexts, the tables that are predicted better than by
+chance, and what leaving each context out changes."""
 
-    trials: Trials
-    setting: Setting
 
-    @cached_property
-    def errors(self) -> dict[str, Floats]:
-        """Squared errors of the hidden cells with all contexts, by table."""
-        return self.trials.errors(self.setting, n_sweeps=SWEEPS)
-
-    @cached_property
-    def skills(self) -> dict[str, float]:
-        """Skill of every table with all contexts."""
-        return self.trials.skills(self.errors)
-
-    @cached_property
-    def predicted(self) -> list[str]:
-        """Tables that are predicted better than by chance."""
-        found = self.skills.items()
-        return [name for name, x in found if self.trials.is_predicted(name, x)]
-
-    def without(self, name: str) -> LeftOutContext:
-        """Fit without a context, and say what the other tables lose."""
-        others = [table for table in self.predicted if table != name]
+def _left_out(
+    trials: Trials,
+    setting: Setting,
+    names: Sequence[str],
+    progress: Callable[[int, int], None],
+) -> Found:
+    """Fit once with all contexts, and once without each of them."""
+    whole = trials.errors(setting, n_sweeps=SWEEPS)
+    before, found = trials.skills(whole), {}
+    predicted = [name for name, x in before.items() if trials.is_predicted(name, x)]
+    for n_done, name in enumerate(names, 1):
+        progress(n_done, len(names) + 1)
+        others = [table for table in predicted if table != name]
         if not others:
             words = f"{name}: unknown, because no other table can be predicted"
-            return LeftOutContext(name, None, None, 0.0, {}, "unknown", words)
-        errors = self.errors
-        if self.setting.shrinkage.get(name) != NOISE:  # else it is nothing already
-            errors = self.trials.errors(self.setting, [name], SWEEPS)
-        skills = self.trials.skills(errors)
-        variance = 0.0
+            found[name] = LeftOutContext(name, None, None, 0.0, {}, "unknown", words)
+            continue
+        errors = whole
+        if setting.shrinkage.get(name) != NOISE:  # else it is nothing already
+            errors = trials.errors(setting, [name], SWEEPS)
+        after, variance = trials.skills(errors), 0.0
         for table in others:
-            truth = self.trials.hidden[table].truth
-            change = errors[table] - self.errors[table]
+            truth, change = trials.hidden[table].truth, errors[table] - whole[table]
             variance += len(truth) * float(change.var()) / float((truth**2).sum()) ** 2
         error = variance**0.5 / len(others)
         # A table that is worse than its means counts as those.
         skill, without = (
             float(np.mean([max(own[table], 0.0) for table in others]))
-            for own in (self.skills, skills)
+            for own in (before, after)
         )
         verdict, shown = "no clear effect", f"no clear effect (± {error:.2f})"
         if abs(skill - without) > max(CERTAIN * error, VISIBLE):
@@ -91,8 +79,12 @@ class _LeaveOneOut:
         elif abs(skill - without) < VISIBLE:
             verdict = shown = "no effect"
         words = f"without {name}: {without:.2f} instead of {skill:.2f}: {shown}"
-        tables = {table: skills[table] for table in others}
-        return LeftOutContext(name, skill, without, error, tables, verdict, words)
+        tables = {table: after[table] for table in others}
+        found[name] = LeftOutContext(
+            name, skill, without, error, tables, verdict, words
+        )
+    progress(len(names) + 1, len(names) + 1)
+    return before, predicted, found
 
 
 def context_help(
@@ -151,18 +143,14 @@ def context_help(
         return ContextHelp(None, n_hidden, {}, (), reason)
     chosen: Mapping[str, Any] = embedding.origin.get("chosen", {}).get("setting", {})
     shrinkage = chosen.get("shrinkage", {})
-    trial = _LeaveOneOut(trials, Setting(dim=embedding.dim, shrinkage=shrinkage))
+    setting = Setting(dim=embedding.dim, shrinkage=shrinkage)
     names = list(dict.fromkeys(c.given_name for c in embedding.contexts))
-    found = []
-    for n_done, name in enumerate(names, 1):
-        progress(n_done, len(names) + 1)
-        found.append(trial.without(name))
-    progress(len(names) + 1, len(names) + 1)
-    shown = ", ".join(f"{name} {max(x, 0):.2f}" for name, x in trial.skills.items())
-    reason = f"Skill for {n_hidden:,} hidden cells (1 is perfect, 0 is the mean)"
-    return ContextHelp(
-        None, n_hidden, trial.skills, tuple(found), f"{reason}: {shown}."
+    skills, _, found = _left_out(trials, setting, names, progress)
+    shown = ", ".join(f"{name} {max(x, 0):.2f}" for name, x in skills.items())
+    reason = (
+        f"Skill for {n_hidden:,} hidden cells (1 is perfect, 0 is the mean): {shown}."
     )
+    return ContextHelp(None, n_hidden, skills, tuple(found.values()), reason)
 
 
 def useful_weights(
@@ -191,16 +179,31 @@ def useful_weights(
     reasons : tuple of str
         A sentence for each context, or one that says why nothing is measured.
     """
-    trial, why = _LeaveOneOut(trials, setting), trials.nothing_to_judge_by
-    if not why and not trial.predicted:
-        why = "no setting predicts hidden cells of any table"
+    contexts, why = trials.aligned.contexts, trials.nothing_to_judge_by
+    if not why:
+        names = [context.name for context in contexts]
+        skills, predicted, found = _left_out(trials, setting, names, progress)
+        if not predicted:
+            why = "no setting predicts hidden cells of any table"
     if why:
         return {}, (f"Weights are equal: {why}.",)
-    contexts = trials.aligned.contexts
     shares, reasons = {}, {}
-    for n_done, context in enumerate(contexts):
-        progress(n_done, len(contexts))
-        shares[context.name], reasons[context.name] = _share(context.name, trial)
+    for name, own in found.items():
+        why, helps = "no other table can be predicted", own.verdict == "helps"
+        if own.skill is not None and own.without is not None:
+            # A tree or a text has no cells of its own to judge it by.
+            helps |= name not in skills and own.skill - own.without > VISIBLE
+            why = (
+                f"the others are predicted with skill {own.skill:.2f} with it and "
+                f"{own.without:.2f} without it"
+            )
+        shares[name], size = (1.0, "full") if helps else (0.0, "no")
+        if name in predicted and own.verdict == "harms":
+            shares[name], size = HARMFUL, "less"
+        elif name in predicted:
+            shares[name], size = 1.0, "full"
+            why = f"its own hidden cells are predicted with skill {skills[name]:.2f}"
+        reasons[name] = f"{size} weight, because {why}"
     known = {
         label
         for context in contexts
@@ -212,24 +215,3 @@ def useful_weights(
             shares[context.name] = BACKGROUND
             reasons[context.name] += "; a little is left for labels known only there"
     return shares, tuple(f"{name}: {reason}." for name, reason in reasons.items())
-
-
-def _share(name: str, trial: _LeaveOneOut) -> tuple[float, str]:
-    """The share of its weight that a context keeps, and why."""
-    found, is_predicted = trial.without(name), name in trial.predicted
-    why, seems_to_help = "no other table can be predicted", False
-    if found.skill is not None and found.without is not None:
-        seems_to_help = found.skill - found.without > VISIBLE
-        why = (
-            f"the others are predicted with skill {found.skill:.2f} with it and "
-            f"{found.without:.2f} without it"
-        )
-    if is_predicted and found.verdict == "harms":
-        return HARMFUL, f"less weight, because {why}"
-    if is_predicted:
-        why = f"its own hidden cells are predicted with skill {trial.skills[name]:.2f}"
-    # A tree or a text has no cells of its own to judge it by.
-    helps = found.verdict == "helps" or (seems_to_help and name not in trial.skills)
-    if is_predicted or helps:
-        return 1.0, f"full weight, because {why}"
-    return 0.0, f"no weight, because {why}"

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
 from phcle.backends.protocol import Array
 from phcle.contexts.terms import LinearUpdate, Local
 from phcle.model.problem import DeviceProblem, Weights
-from phcle.model.rows import rows_of
+from phcle.model.rows import relative_lengths
 
 MOST_TURNS = 20
 """Most Newton steps. Four to eight are usual."""
@@ -60,11 +60,11 @@ def solve_jointly(
         The factors; those of families are solved from W.
     """
     xp, problem = device.backend.xp, _Joint(device, factors, weights)
-    tiny = float(np.finfo(device.backend.dtype).tiny) ** 0.5
+    tiny = float(np.finfo(device.backend.dtype).tiny)
     here = problem.at(W)
     for _ in range(MOST_TURNS):
-        step = _newton_step(problem, here)
-        slope = problem.dot(here.gradient, step)
+        step = problem.newton_step(here)
+        slope = problem.summed(here.gradient * step)
         noise = device.backend.noise * abs(here.total)
         best, size = here, 1.0
         for _ in range(HALVINGS):
@@ -74,8 +74,7 @@ def solve_jointly(
                 best = there
                 break
             size /= 2
-        moved = xp.sqrt(xp.sum((best.W - here.W) ** 2, axis=1))
-        is_moving = moved > tol * (xp.sqrt(xp.sum(best.W**2, axis=1)) + tiny)
+        is_moving = relative_lengths(xp, here.W, best.W, tiny) > tol
         here = best
         if not int(xp.sum(is_moving)):
             break
@@ -102,7 +101,6 @@ class _Joint:
         self.device, self.xp, self.weights = device, device.backend.xp, weights
         self.factors, self.ridge = factors, device.problem.penalties.ridge
         own = device.backend.processes.own_blocks(len(device.blocks))
-        self.own_rows = rows_of(device.blocks, own)
         self.blocks = {number: device.blocks[number].at for number in own}
         sizes = device.problem.term_weights(weights)
         self.families = {
@@ -114,74 +112,60 @@ class _Joint:
     def at(self, W: Array) -> _Place:
         """Solve the nodes for these rows, and evaluate all terms."""
         xp, device = self.xp, self.device
-        W = device.backend.processes.exchange_rows(W, self.own_rows)
+        W = device.backend.processes.exchange_rows(W, device.blocks)
         factors, held = list(self.factors), 0.0
         for i, (update, weight) in self.families.items():
             context, lam = device.problem.contexts[i], device.problem.penalties
             factors[i] = update.solved(W, weight)
             held += sum(context.factor_penalties(xp, factors[i], lam).values())
         rows = device.rows(factors, self.weights)
-        gradient, own = xp.zeros_like(W), 0.0
+        gradient, own = xp.zeros_like(W), []
+        none = xp.zeros((), dtype=xp.float64, device=W.device)
         terms: dict[int, list[Local]] = {}
         for number, at in self.blocks.items():
             y = xp.take(W, at, axis=0)
             terms[number], values, gradient[at] = rows.local(y, number)
-            own += float(xp.sum(rows.total(y, values), dtype=xp.float64))
+            own.append(xp.sum(rows.total(y, values), dtype=xp.float64))
             for term in terms[number]:
                 term.lighten()
-        return _Place(W, factors, terms, self._summed(own) + held, gradient)
+        return _Place(
+            W, factors, terms, self.summed(xp.stack([*own, none])) + held, gradient
+        )
 
-    def product(self, here: _Place, z: Array) -> Array:
-        """Multiply by the curvature of rows that the nodes follow."""
-        back = sum(x.response(z, weight) for x, weight in self.families.values())
-        bent = self.xp.zeros_like(z)
-        for number, at in self.blocks.items():
-            own = self.xp.take(z, at, axis=0)
-            curved = (x.product(own, exact=True) for x in here.terms[number])
-            bent[at] = sum(curved, self.ridge * own) - back[at]
-        return bent
+    def summed(self, numbers: Any) -> float:
+        """The sum of numbers over all processes."""
+        own = float(self.xp.sum(numbers, dtype=self.xp.float64))
+        return float(self.device.backend.processes.sum_over(np.array([own]))[0])
 
-    def inverses(self, here: _Place) -> dict[int, Array]:
-        """An inverse of the mean curvature for each block."""
+    def newton_step(self, here: _Place) -> Array:
+        """Conjugate gradients for H δ = −gradient, all rows together."""
         xp, like = self.xp, here.W
-        eye = xp.eye(like.shape[1], dtype=like.dtype, device=like.device)
-        return {
-            number: xp.linalg.inv(
-                sum((x.mean_curvature() for x in terms), self.ridge * eye)
-            )
+        ridges = self.ridge * xp.eye(
+            like.shape[1], dtype=like.dtype, device=like.device
+        )
+        inverses = {
+            number: xp.linalg.inv(sum((x.mean_curvature() for x in terms), ridges))
             for number, terms in here.terms.items()
         }
-
-    def dot(self, a: Array, b: Array) -> float:
-        """The inner product, over the rows of all processes."""
-        return self._summed(float(self.xp.sum(a * b, dtype=self.xp.float64)))
-
-    def _summed(self, number: float) -> float:
-        processes = self.device.backend.processes
-        return float(processes.sum_over(np.array([number]))[0])
-
-
-def _newton_step(problem: _Joint, here: _Place) -> Array:
-    """Conjugate gradients for H δ = −gradient, all rows together."""
-    xp, inverses = problem.xp, problem.inverses(here)
-
-    def precondition(z: Array) -> Array:
-        found = xp.zeros_like(z)
-        for number, at in problem.blocks.items():
-            found[at] = xp.matmul(xp.take(z, at, axis=0), inverses[number])
-        return found
-
-    step, residual = xp.zeros_like(here.W), -here.gradient
-    search = precondition(residual)
-    strength = first = problem.dot(residual, search)
-    for _ in range(MOST_STEPS):
-        if strength <= SOLVED**2 * first:
-            break
-        bent = problem.product(here, search)
-        length = strength / problem.dot(search, bent)
-        step, residual = step + length * search, residual - length * bent
-        better = precondition(residual)
-        renewed = problem.dot(residual, better)
-        search = better + renewed / strength * search
-        strength = renewed
-    return step
+        step, residual = xp.zeros_like(like), -here.gradient
+        search, before, strength, first = residual, 0.0, 0.0, 0.0
+        for made in range(MOST_STEPS):
+            better = xp.zeros_like(like)
+            for number, at in self.blocks.items():
+                better[at] = xp.matmul(xp.take(residual, at, axis=0), inverses[number])
+            before, strength = strength, self.summed(residual * better)
+            first = first or strength
+            if strength <= SOLVED**2 * first:
+                break
+            search = better + strength / before * search if made else better
+            back = sum(
+                x.response(search, weight) for x, weight in self.families.values()
+            )
+            bent = xp.zeros_like(like)
+            for number, at in self.blocks.items():
+                own = xp.take(search, at, axis=0)
+                curved = (x.product(own, exact=True) for x in here.terms[number])
+                bent[at] = sum(curved, self.ridge * own) - back[at]
+            length = strength / self.summed(search * bent)
+            step, residual = step + length * search, residual - length * bent
+        return step

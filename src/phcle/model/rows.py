@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.arrays import Ints
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.terms import Local, Term
@@ -103,7 +102,7 @@ class Rows:
 
         for number, sums in zip(own, self.backend.each(one, own), strict=True):
             totals[number] = self.backend.to_numpy(sums)
-        factor = processes.exchange_rows(factor, rows_of(self.blocks, own))
+        factor = processes.exchange_rows(factor, self.blocks)
         return factor, processes.sum_over(totals).sum(axis=0)
 
     def local(
@@ -313,25 +312,6 @@ def relative_lengths(xp: Any, before: Array, after: Array, tiny: float) -> Array
     """
     length = xp.sqrt(xp.sum((after - before) ** 2, axis=1))
     return length / (xp.sqrt(xp.sum(after**2, axis=1)) + tiny**0.5)
-
-
-def rows_of(blocks: Sequence[Block], own: Sequence[int]) -> Ints:
-    """Positions of the rows of some blocks.
-
-    Parameters
-    ----------
-    blocks : sequence of Block
-        All blocks.
-    own : sequence of int
-        Numbers of those to take.
-
-    Returns
-    -------
-    array of int
-        Their rows, block by block.
-    """
-    none = np.empty(0, dtype=np.int64)
-    return np.concatenate([none, *(blocks[number].rows for number in own)])
 
 
 def _direction(

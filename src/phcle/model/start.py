@@ -228,7 +228,7 @@ def spectral(
     # that the order of labels and columns does not matter.
     right = [xp.matmul(part, backend.asarray(turn * shrink)) for part in across]
     highest, lowest = (
-        np.array([backend.to_numpy(side(x, axis=0)) for x in right])
+        np.array([backend.to_numpy(side(x, axis=0)) for x in right if len(x)])
         for side in (xp.max, xp.min)
     )
     sign = np.where(highest.max(axis=0) >= -lowest.min(axis=0), 1.0, -1.0)

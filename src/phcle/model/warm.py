@@ -2,8 +2,9 @@
 
 Labels and columns are matched by name. Vectors of new labels are solved while the
 factors stay fixed; new columns start at zero, and the first sweep solves them from W.
-A new context, or longer vectors, need dimensions that the embedding does not have;
-sweeps find these slowly, so such a refit has the start of any other fit.
+A new context needs dimensions that the embedding does not have; sweeps find these
+slowly, so such a refit, or one with vectors of another length, has the start of any
+other fit.
 """
 
 from __future__ import annotations
@@ -34,10 +35,6 @@ MOST_NEW = 0.5
 MAY_DIFFER = ("dim", "random_state", "match", "dtype", "mode", "solver", "step_size")
 """Options that may differ from those of the earlier fit without another choice of
 settings."""
-
-DEAD = 1e-3
-"""A dimension is dead if its part of all products is below this share of the largest.
-Sweeps would hardly revive it, so noise takes its place."""
 
 FOLD_TOL = 1e-2
 """Tolerance of the vectors of new labels. The sweeps go on from there."""
@@ -157,7 +154,7 @@ def warm_factors(
     weights : mapping
         α and β by context.
     rng : numpy.random.Generator
-        Source of the noise in dimensions that the embedding does not have.
+        Source of the noise.
     backend : Backend
         Where the vectors of new labels are solved.
 
@@ -165,19 +162,17 @@ def warm_factors(
     -------
     list of arrays or None
         W, then the factor of each context. None if the embedding lacks a context in its
-        role, or has shorter vectors.
+        role, or has vectors of another length.
     """
     before = {(c.name, c.kind): c for c in embedding.contexts}
     now = [(c.name, c.kind) for c in problem.contexts]
-    if not before.keys() >= set(now) or problem.dim > embedding.dim:
+    if not before.keys() >= set(now) or problem.dim != embedding.dim:
         return None
     W, is_old = _matched(embedding.labels, embedding.vectors, problem.labels)
     factors = [
         _matched(before[key].columns, before[key].factor, context.columns)[0]
         for key, context in zip(now, problem.contexts, strict=True)
     ]
-    turns = [context.turns_with_labels for context in problem.contexts]
-    W, factors, n_alive = _in_dimensions(W, factors, turns, problem.dim)
     new = np.flatnonzero(~is_old)
     if len(new):
         part = problem.over(
@@ -187,10 +182,9 @@ def warm_factors(
         device = DeviceProblem(backend, part)
         W[new] = solve_labels(device, None, factors, weights, tol=FOLD_TOL).W
     host = choose_backend("numpy", "cpu", "float64")
-    noise = draw_rows(problem, problem.dim - n_alive, rng, host)
-    for factor, drawn in zip((W, *factors), noise, strict=True):
-        factor[:, n_alive:] = NOISE * drawn
-    return [W, *factors]
+    # Sweeps would hardly revive a dimension that vanished, where all are zero.
+    noise = draw_rows(problem, problem.dim, rng, host)
+    return [x + NOISE * drawn for x, drawn in zip((W, *factors), noise, strict=True)]
 
 
 def _matched(
@@ -203,37 +197,3 @@ def _matched(
     is_known = at >= 0
     found[is_known] = vectors[at[is_known]]
     return found, is_known
-
-
-def _in_dimensions(
-    W: Floats, factors: list[Floats], turns: Sequence[bool], dim: int
-) -> tuple[Floats, list[Floats], int]:
-    """The same products in `dim` dimensions, and how many of these are alive.
-
-    Nothing changes if all dimensions are alive and as many as wanted. Otherwise W F' is
-    split by its singular values: dead dimensions become zero, and the weakest go.
-    """
-    own, gram = _root(W.T @ W), np.zeros((W.shape[1], W.shape[1]))
-    for F, turn in zip(factors, turns, strict=True):
-        if not turn:
-            gram += F.T @ F
-    others = _root(gram)
-    left, strength, right = np.linalg.svd(own @ others)
-    n_alive = min(int(np.count_nonzero(strength > DEAD * strength[0])), dim)
-    if n_alive == dim == W.shape[1]:
-        return W, factors, dim
-    root = np.sqrt(strength[:n_alive])
-    for_W = others @ right[:n_alive].T / root
-    for_others = own @ left[:, :n_alive] / root
-    pad = ((0, 0), (0, dim - n_alive))
-    turned = [
-        np.pad(F @ (for_W if turn else for_others), pad)
-        for F, turn in zip(factors, turns, strict=True)
-    ]
-    return np.pad(W @ for_W, pad), turned, n_alive
-
-
-def _root(gram: Floats) -> Floats:
-    """Symmetric square root of a Gram matrix."""
-    values, vectors = np.linalg.eigh(gram)
-    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
