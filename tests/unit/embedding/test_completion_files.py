@@ -96,21 +96,6 @@ def test_parquet_has_numbers_where_a_column_has_only_numbers(tmp_path):
     assert table["family"] == ["small", None, "200.25"]
 
 
-@pytest.mark.parametrize("ending", [".csv", ".json", ".parquet"])
-def test_an_interruption_leaves_the_old_file(tmp_path, ending):
-    path = tmp_path / f"filled{ending}"
-    path.write_text("old")
-
-    def interrupted():
-        yield CELLS[0]
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        write_cells(interrupted(), path)
-    assert path.read_text() == "old"
-    assert [x.name for x in tmp_path.iterdir()] == [path.name]
-
-
 def test_memory_does_not_grow_with_the_number_of_cells(tmp_path):
     path = tmp_path / "filled.json"
     write_cells(CELLS, path)  # imports

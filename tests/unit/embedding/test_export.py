@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
 import numpy as np
 import pandas as pd
 import pytest
 from command_line import call
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from phcle import DescriptiveContext, LabelEmbedding
 
@@ -81,26 +78,6 @@ def test_pandas_and_polars_read_parquet(pets, tmp_path):
     np.testing.assert_array_equal(np.stack(frame["vector"]), pets.vectors)
     other = polars.read_parquet(tmp_path / "pets.parquet")
     np.testing.assert_array_equal(other["vector"].to_numpy(), pets.vectors)
-
-
-@settings(max_examples=40)
-@given(
-    st.lists(
-        st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc", "Z"]))
-        .map(lambda x: unicodedata.normalize("NFC", x).strip())
-        .filter(bool),
-        unique=True,
-        min_size=2,
-        max_size=5,
-    )
-)
-def test_any_words_survive_the_file(tmp_path, labels):
-    vectors = np.arange(len(labels) * 3, dtype="f4").reshape(-1, 3)
-    path = tmp_path / "some.vec"
-    export(LabelEmbedding(tuple(labels), vectors), path)
-    found = DescriptiveContext.from_vectors(path)
-    assert found.labels == tuple(labels)
-    np.testing.assert_array_equal(found.values, vectors)
 
 
 def test_an_unknown_ending_or_format_is_refused_with_what_there_is(pets, tmp_path):

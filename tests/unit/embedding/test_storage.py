@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
 
 import numpy as np
@@ -11,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from problems import random_contexts
-from safetensors import safe_open
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext, load
 from phcle.errors import FileError
@@ -66,18 +64,6 @@ def test_triples_come_back_in_every_role(tmp_path, role):
         assert [(names[a], kinds[r], names[b]) for a, b, r in links.ends.T] == triples
 
 
-def test_hierarchy_comes_back(hierarchy_model, tmp_path):
-    embedding = hierarchy_model.embedding_
-    embedding.save(tmp_path / "tree.phcle")
-    again = load(tmp_path / "tree.phcle")
-    one, other = (e.contexts[0].recipe for e in (embedding, again))
-    assert one.hierarchy.nodes == other.hierarchy.nodes
-    assert np.array_equal(one.hierarchy.edges, other.hierarchy.edges)
-    assert again.explain("coffeepot", "teapot") == embedding.explain(
-        "coffeepot", "teapot"
-    )
-
-
 @settings(max_examples=30)
 @given(data=st.data())
 def test_any_labels_and_finite_vectors_round_trip(tmp_path_factory, data):
@@ -100,14 +86,6 @@ def test_any_labels_and_finite_vectors_round_trip(tmp_path_factory, data):
     again = load(path)
     assert again.labels == tuple(labels)
     assert np.array_equal(again.vectors, vectors)
-
-
-def test_file_opens_with_the_safetensors_library(path, embedding):
-    with safe_open(path, framework="numpy") as file:
-        assert json.loads(file.metadata()["phcle"])["version"] == 3
-        assert np.array_equal(file.get_tensor("vectors"), embedding.vectors)
-        labels = json.loads(file.get_tensor("labels").tobytes())
-    assert tuple(labels) == embedding.labels
 
 
 def test_same_embedding_gives_the_same_bytes(embedding, path, tmp_path):
