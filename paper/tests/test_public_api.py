@@ -11,7 +11,7 @@ import phcle_paper
 SOURCE = Path(phcle_paper.__file__).parent
 PUBLIC = {
     *("phcle", "phcle.answers", "phcle.contexts", "phcle.datasets", "phcle.embedding"),
-    *("phcle.embedding.groups", "phcle.errors", "phcle.files", "phcle.images"),
+    *("phcle.errors", "phcle.files", "phcle.images"),
 }
 
 

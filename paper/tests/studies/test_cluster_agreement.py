@@ -7,13 +7,8 @@ import pytest
 
 from phcle import LabelEmbedding
 from phcle.contexts import Hierarchy
-from phcle_paper.studies.cluster_agreement import (
-    agreement,
-    cluster_labels,
-    families,
-    path_lengths,
-)
-from phcle_paper.studies.label_clusters import draw_panels
+from phcle_paper.studies.cluster_agreement import agreement, families, path_lengths
+from phcle_paper.studies.label_clusters import cluster_labels, draw_panels
 
 EDGES = [
     *((f"cat{i}", "felid") for i in range(4)),

@@ -7,7 +7,7 @@ in the taxonomy, and the adjusted Rand index of the clusters against its familie
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,34 +16,14 @@ from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
 
 from phcle.contexts import Hierarchy
-from phcle.embedding import LabelEmbedding
 
-__all__ = ["Clusters", "agreement", "cluster_labels", "families", "path_lengths"]
+if TYPE_CHECKING:
+    from phcle_paper.studies.label_clusters import Clusters
+
+__all__ = ["agreement", "families", "path_lengths"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class Clusters:
-    """Clusters of labels, and the cosines of all pairs of labels in this order."""
-
-    groups: tuple[tuple[str, ...], ...]
-    similarity: Floats
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """All labels, cluster by cluster."""
-        return tuple(label for group in self.groups for label in group)
-
-
-def cluster_labels(embedding: LabelEmbedding, n: int) -> Clusters:
-    """The clusters of all labels of an embedding."""
-    named = embedding.groups(n).clusters
-    groups = tuple(tuple(each.label for each in group) for group in named)
-    ordered = embedding.select(label for group in groups for label in group)
-    units = np.asarray(ordered.unit_vectors, np.float64)
-    return Clusters(groups, np.clip(units @ units.T, -1.0, 1.0))
 
 
 def agreement(

@@ -10,10 +10,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
@@ -21,19 +23,14 @@ from phcle.contexts import Hierarchy
 from phcle.embedding import LabelEmbedding
 from phcle.errors import ConvergenceWarning
 from phcle.files import write_whole
-from phcle_paper.studies.cluster_agreement import (
-    Clusters,
-    agreement,
-    cluster_labels,
-    families,
-)
+from phcle_paper.studies.cluster_agreement import agreement, families
 from phcle_paper.tables.embeddings import make_embedding
 from phcle_paper.tables.image_benchmarks import ImageBenchmark, load_benchmark
 
 if TYPE_CHECKING:
     from phcle_paper.studies.registry import Request
 
-__all__ = ["NEEDS", "Settings", "draw_panels", "run"]
+__all__ = ["NEEDS", "Clusters", "Settings", "cluster_labels", "draw_panels", "run"]
 
 NEEDS = ("xlsa17/AWA1", "awa")
 
@@ -44,6 +41,23 @@ DOGS_AND_CATS = (
     *("n02110341", "n02106662", "n02085620", "n02106030"),
     *("n02123597", "n02123394"),
 )
+
+
+class Clusters(NamedTuple):
+    """Clusters of labels, and the cosines of all pairs of labels in this order."""
+
+    groups: Sequence[tuple[str, ...]]
+    labels: Sequence[str]
+    similarity: npt.NDArray[np.float64]
+
+
+def cluster_labels(embedding: LabelEmbedding, n: int) -> Clusters:
+    """The clusters of all labels of an embedding."""
+    named = embedding.groups(n).clusters
+    groups = [tuple(each.label for each in group) for group in named]
+    labels = list(chain.from_iterable(groups))
+    units = np.asarray(embedding.select(labels).unit_vectors, np.float64)
+    return Clusters(groups, labels, np.clip(units @ units.T, -1.0, 1.0))
 
 
 @dataclass(frozen=True)
@@ -100,9 +114,8 @@ def _row(
     tree = Hierarchy.from_edges(benchmark.imagenet.edges)
     level = settings.family_level
     cophenetic, rand_index = agreement(clusters, tree, level)
-    cuts = [
-        agreement(cluster_labels(embedding, n=n), tree, level)[1] for n in settings.cuts
-    ]
+    cut = (cluster_labels(embedding, n) for n in settings.cuts)
+    rand_indices = [agreement(each, tree, level)[1] for each in cut]
     near = [label for label, _ in embedding.nearest(WEASEL, k=3)]
     family = dict(
         zip(benchmark.classes, families(tree, benchmark.classes, level), strict=True)
@@ -115,7 +128,7 @@ def _row(
         "embedding": name,
         "cophenetic": cophenetic,
         "rand_index": rand_index,
-        "mean_rand_index": float(np.mean(cuts)),
+        "mean_rand_index": float(np.mean(rand_indices)),
         "weasel_near": ", ".join(names[label] for label in near),
         "weasel_in_family": _yes(family[near[0]] == family[WEASEL]),
         "weasel_with_skunk": _yes(SKUNK in group_of[WEASEL]),

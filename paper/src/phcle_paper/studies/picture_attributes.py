@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.embedding import LabelEmbedding
-from phcle.errors import OptionError
 from phcle.images import ImageMap, Spectrum, TrainingImages
 
 __all__ = ["PictureAttributes"]
@@ -60,12 +59,6 @@ class PictureAttributes:
     ) -> None:
         own = next(x for x in embedding.predicting if x.name == context)
         table = np.asarray(values, dtype=np.float64)
-        if table.shape != (len(images.X), len(own.columns)):
-            raise OptionError(
-                f"values must have one row per picture and one column per column of "
-                f"{context!r}: shape {(len(images.X), len(own.columns))}. "
-                f"Got {table.shape} instead."
-            )
         S = np.asarray(embedding.select(images.classes).vectors, dtype=np.float64)
         U = np.asarray(own.factor, dtype=np.float64)  # (columns, d)
         means = own.on_fit_scale(own.predict(S))[images.codes]
