@@ -78,6 +78,7 @@ def match_contexts(
     mode: str = "safe",
     synonyms: Mapping[str, str] | None = None,
     titles: Mapping[str, str] | None = None,
+    known: LabelSource | None = None,
 ) -> Matched:
     """Spell labels alike that differ only in case, spaces or Unicode form.
 
@@ -96,6 +97,8 @@ def match_contexts(
     titles : mapping from str to str, optional
         What a report calls a context, by its name, and "labels" and "names". Contexts
         with the same title come from one file.
+    known : LabelSource, optional
+        Labels whose spelling wins over all others.
 
     Returns
     -------
@@ -116,7 +119,7 @@ def match_contexts(
     called = titles or {}
     asked = None if labels is None else as_labels(labels, "labels")
     readable = {normal(label): name for label, name in (names or {}).items()}
-    sources = []
+    sources = [] if known is None else [known]
     if asked is not None:
         title = called.get("labels", "labels")
         sources.append(LabelSource(title, asked, role="labels"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -34,7 +34,7 @@ from phcle.tables.file_kinds import (
     list_files,
     with_lists,
 )
-from phcle.tables.matching import LabelMatch, warn_of_match
+from phcle.tables.matching import LabelMatch, LabelSource, warn_of_match
 from phcle.tables.reader import Reading, errors_name, open_table
 from phcle.tables.sources import DELIMITERS
 
@@ -331,8 +331,8 @@ class CollectedFiles:
         What reports call the file of each context, by the name of the context.
     synonyms : mapping
         Labels by other spellings of them.
-    change : callable
-        What becomes of a context of a file before it is kept.
+    files : dict
+        The file of each context, by the name of the context.
     contexts : list of contexts
         The contexts, with labels that are spelled alike.
     labels : tuple of str or None
@@ -352,9 +352,7 @@ class CollectedFiles:
     reading: Reading
     titles: dict[str, str]
     synonyms: Mapping[str, str] = field(default_factory=dict)
-    change: Callable[[ContextFile, Context], Context | None] = lambda _, context: (
-        context
-    )
+    files: dict[str, ContextFile] = field(default_factory=dict)
     contexts: list[Context] = field(default_factory=list)
     labels: tuple[str, ...] | None = None
     names: dict[str, str] = field(default_factory=dict)
@@ -376,17 +374,17 @@ class CollectedFiles:
                 before = path.stat()
                 digest = hashlib.file_digest(content, "sha256").hexdigest()
             with errors_name(path):
-                read, summary = self._read(file)
-                changed = [self.change(file, context) for context in read]
+                contexts, summary = self._read(file)
             check_is_file(path)
             after = path.stat()
-            if (after.st_size, after.st_mtime_ns) != (
-                before.st_size,
-                before.st_mtime_ns,
-            ):
+            is_same = after.st_size == before.st_size
+            if not is_same or after.st_mtime_ns != before.st_mtime_ns:
                 raise FileError(f"{path}: changed while it was read; try again.")
-            self.contexts += [context for context in changed if context is not None]
-            n_labels = len({label for context in read for label in context.labels})
+            self.contexts += contexts
+            for context in contexts:
+                self.files[context.name] = file
+                self.titles[context.name] = self.titles[file.name]
+            n_labels = len({label for context in contexts for label in context.labels})
             self.summaries.append(
                 replace(
                     summary,
@@ -417,8 +415,6 @@ class CollectedFiles:
                 role=reading.role,
                 min_count=reading.min_count,
             )
-            title = self.titles[file.name]
-            self.titles.update({context.name: title for context in contexts})
             return contexts, said
         if file.kind == "vectors":
             wanted = {label: self.names.get(label, label) for label in self.known}
@@ -466,8 +462,8 @@ class CollectedFiles:
             self.match,
         )
 
-    def match_labels(self, mode: str) -> None:
-        """Spell the labels of all files alike."""
+    def match_labels(self, mode: str, known: LabelSource | None = None) -> None:
+        """Spell the labels of all files alike, and like those that are known."""
         if not self.contexts:
             self.known = self.labels or ()
             return
@@ -478,6 +474,7 @@ class CollectedFiles:
             mode=mode,
             synonyms=self.synonyms,
             titles=self.titles,
+            known=known,
         )
         self.contexts, self.labels = list(matched.contexts), matched.labels
         self.names, self.match = matched.names, matched.match
@@ -499,6 +496,7 @@ def collect_files(
     labels: tuple[str, ...] | None = None,
     names: Mapping[str, str] | None = None,
     beside: Iterable[Context] = (),
+    known: LabelSource | None = None,
 ) -> CollectedFiles:
     """Read what can be read of a list of files, and collect all faults.
 
@@ -520,6 +518,8 @@ def collect_files(
         Readable names, before those of a file.
     beside : iterable of Context, optional
         Contexts that are no files.
+    known : LabelSource, optional
+        Labels that the files add to; their spelling wins.
 
     Returns
     -------
@@ -537,15 +537,15 @@ def collect_files(
             )
     found = CollectedFiles(reading or Reading(), titles_of(files), synonyms or {})
     found.labels, found.names = labels, dict(names or {})
+    # A file of word vectors is a whole dictionary: take the labels known from others.
+    last = [file for file in files if file.kind == "vectors" and known is None]
     for file in files:
-        if file.kind != "vectors":
+        if file not in last:
             found.take(file)
     found.contexts += beside
-    found.match_labels(match)
-    # A file of word vectors is a whole dictionary: take the labels known by now.
-    for file in files:
-        if file.kind == "vectors":
-            found.take(file)
+    found.match_labels(match, known)
+    for file in last:
+        found.take(file)
     if label_words and not found.errors:
         found.contexts.append(label_words_of(found.contexts, found.labels, found.names))
     return found

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import cast
 
 import numpy as np
 
 from phcle.contexts import DescriptiveContext, Hierarchy, RelationalContext
-from phcle.contexts.alignment import Matched, match_contexts
 from phcle.contexts.labels import some_names
 from phcle.contexts.protocol import Context
 from phcle.embedding import LabelEmbedding
@@ -25,15 +24,8 @@ from phcle.tables.file_kinds import (
     list_files,
     with_lists,
 )
-from phcle.tables.files import (
-    CollectedFiles,
-    ReadContexts,
-    Synonyms,
-    lists_first,
-    titles_of,
-)
-from phcle.tables.match_keys import differences, match_key
-from phcle.tables.matching import JoinedLabel, LabelMatch, LabelSource, match_labels
+from phcle.tables.files import CollectedFiles, ReadContexts, Synonyms, collect_files
+from phcle.tables.matching import LabelMatch, LabelSource
 from phcle.tables.reader import Reading
 
 
@@ -76,18 +68,29 @@ def read_new_contexts(
     given = list_files(files) if isinstance(files, Mapping) else files
     named = [replace(file, given_name=_context_of(file, embedding)) for file in given]
     known = synonyms if isinstance(synonyms, Mapping) else {}
-    named = with_lists(named, names=names, synonyms=synonyms)
-    # Every word counts, even of a single text: the fit has chosen its words.
-    reading = replace(reading or Reading(), min_count=1)
-    found = CollectedFiles(reading, titles_of(named), known)
-    new = _NewLabels(embedding, found)
-    found.change = new.change
-    for file in lists_first(named):
-        found.take(file)
-    whole = found.whole()
-    matched = match_contexts(whole, names=whole.names, titles=found.titles)
-    match = new.whole_match(matched)
-    return replace(whole, contexts=matched.contexts, names=matched.names, match=match)
+    trees = [x.hierarchy.nodes for x in embedding.contexts if x.hierarchy is not None]
+    nodes = tuple(dict.fromkeys(chain(embedding.labels, *trees)))
+    found = collect_files(
+        with_lists(named, names=names, synonyms=synonyms),
+        # Every word counts, even of a single text: the fit has chosen its words.
+        replace(reading or Reading(), min_count=1),
+        synonyms={**embedding.spellings, **known},
+        known=LabelSource("the embedding", embedding.labels, nodes),
+    )
+    match = found.match or LabelMatch()
+    kept = []
+    for context in found.contexts:
+        try:
+            kept.append(_only_new(context, found, match, embedding))
+        except ContextError as error:
+            found.errors[found.files[context.name].path] = error
+    return replace(
+        found.whole(),
+        contexts=tuple(context for context in kept if context is not None),
+        match=LabelMatch(
+            joined=match.joined, synonyms=match.synonyms, suggestions=match.suggestions
+        ),
+    )
 
 
 def parent_called(nodes: Labels, text: str) -> str:
@@ -123,127 +126,93 @@ def _context_of(file: ContextFile, embedding: LabelEmbedding) -> str:
     )
 
 
-@dataclass
-class _NewLabels:
-    """What is new in files for an embedding, and how they spell known labels."""
-
-    embedding: LabelEmbedding
-    found: CollectedFiles
-    spelled: dict[tuple[str, str], str] = field(default_factory=dict)  # with the file
-
-    def change(self, file: ContextFile, context: Context) -> Context | None:
-        """Keep what is new, with known labels as the embedding spells them."""
-        fitted = {each.given_name: each.hierarchy for each in self.embedding.contexts}
-        if file.name not in fitted:
-            return context  # which `fold_in` refuses by its name
-        own, tree = context.hierarchy, fitted[file.name]
-        if file.kind in ("hierarchy", *THESAURI):
-            if tree is None:
-                raise ContextError(
-                    f"{file.path}: the context {file.name!r} of the fit is no taxonomy."
-                )
-            if own is not None:
-                return self._branches(file, own.named_edges, tree)
-            new = [label for label in context.labels if label not in tree.index]
-            is_used = bool(new) and context.name in fitted
-            return cast(DescriptiveContext, context).rows_for(new) if is_used else None
-        spelled = self._spelled(file, context.labels)
-        context = context.renamed(spelled)
+def _only_new(
+    context: Context,
+    found: CollectedFiles,
+    match: LabelMatch,
+    embedding: LabelEmbedding,
+) -> Context | None:
+    """The part of a context that is about new labels."""
+    file = found.files[context.name]
+    fitted = {each.given_name: each.hierarchy for each in embedding.contexts}
+    if file.name not in fitted:
+        return context  # which `fold_in` refuses by its name
+    if file.kind not in ("hierarchy", *THESAURI):
         if isinstance(context, DescriptiveContext):
-            return context.rows_for(self._left_new(file, context.labels, spelled))
-        return self._of_new_labels(file, cast(RelationalContext, context))
-
-    def _branches(
-        self, file: ContextFile, edges: list[tuple[str, str]], tree: Hierarchy
-    ) -> Context:
-        """A taxonomy whose nodes hang below known ones, or below each other."""
-        if file.kind in THESAURI:  # a newer edition of the whole
-            edges = [edge for edge in edges if edge[0] not in tree.index]
-            if not edges:
-                raise ContextError(f"{file.path}: names no node that is new.")
-            for node in tree.nodes:
-                self.found.node_names.pop(node, None)
-        else:
-            spelled = self._spelled(file, dict(edges))
-            edges = [(spelled.get(a, a), spelled.get(b, b)) for a, b in edges]
-            new = set(self._left_new(file, dict(edges), spelled))
-            nodes = self.embedding.nodes(tree)
-            edges = [
-                (child, parent if parent in new else parent_called(nodes, parent))
-                for child, parent in edges
-                if child in new
-            ]
-        return RelationalContext.from_hierarchy(edges, name=file.name)
-
-    def _spelled(self, file: ContextFile, labels: Collection[str]) -> dict[str, str]:
-        """Known labels by other spellings, unless a file has both, or several."""
-        called = replace(
-            self.embedding,
-            spellings={**self.embedding.spellings, **self.found.synonyms},
-        ).called
-        found = {
-            label: known
-            for label in labels
-            if label not in self.embedding
-            and (known := called.spelled(label)) is not None
-            and known not in labels
-        }
-        n_spellings = Counter(found.values())
-        found = {other: x for other, x in found.items() if n_spellings[x] == 1}
-        self.spelled.update({(file.path.name, x): y for x, y in found.items()})
-        return found
-
-    def _left_new(
-        self, file: ContextFile, labels: Iterable[str], spelled: Mapping[str, str]
-    ) -> list[str]:
-        """The labels that are new; a warning names the others, as the user has them."""
-        given = {label: other for other, label in spelled.items()}
-        new = [label for label in labels if label not in self.embedding]
-        known = some(given.get(x, x) for x in labels if x in self.embedding)
-        if not new:
-            raise ContextError(
-                f"{file.path}: all labels are in the embedding already: {known}; give "
-                "new ones."
-            )
-        if known:
-            warnings.warn(
-                f"{file.path}: in the embedding already, so left out: {known}.",
-                ContextWarning,
-                stacklevel=6,
-            )
-        return new
-
-    def _of_new_labels(
-        self, file: ContextFile, context: RelationalContext
-    ) -> RelationalContext:
-        """The rows of the new labels; known labels of the file are only columns."""
-        new = [label for label in context.labels if label not in self.embedding]
-        if not new:
-            raise ContextError(f"{file.path}: names no label that is new.")
-        counts = context.rows_for(new)
-        used = np.unique(counts.indices)
-        columns = some_names(context.columns, used)
-        return replace(
-            context, labels=tuple(new), columns=columns, counts=counts[:, used]
+            new = _new_labels(context.labels, file, match, embedding)
+            return context.rows_for(new)
+        return _counts_of_new(cast(RelationalContext, context), file, embedding)
+    own, tree = context.hierarchy, fitted[file.name]
+    if tree is None:
+        raise ContextError(
+            f"{file.path}: the context {file.name!r} of the fit is no taxonomy."
         )
+    if own is None:  # texts of a vocabulary
+        new = [label for label in context.labels if label not in tree.index]
+        is_used = bool(new) and context.name in fitted
+        return cast(DescriptiveContext, context).rows_for(new) if is_used else None
+    if file.kind in THESAURI:  # a newer edition of the whole
+        for node in tree.nodes:
+            found.node_names.pop(node, None)
+        edges = [edge for edge in own.named_edges if edge[0] not in tree.index]
+        if not edges:
+            raise ContextError(f"{file.path}: names no node that is new.")
+    else:
+        edges = _branches(own.named_edges, tree, file, match, embedding)
+    return RelationalContext.from_hierarchy(edges, name=file.name)
 
-    def whole_match(self, matched: Matched) -> LabelMatch:
-        """What was joined with the embedding and among files, and what may be known."""
-        joined, synonyms = [], {}
-        for (source, other), label in self.spelled.items():
-            if match_key(other) == match_key(label):
-                how = differences(other, label)
-                joined.append(JoinedLabel(source, other, label, "the embedding", how))
-            else:
-                synonyms[other] = label
-        known = LabelSource("the embedding", self.embedding.labels)
-        titles = self.found.titles
-        new = [
-            LabelSource(titles.get(context.name, context.name), context.labels)
-            for context in matched.contexts
-        ]
-        return LabelMatch(
-            joined=(*joined, *matched.match.joined),
-            synonyms=synonyms,
-            suggestions=match_labels([known, *new]).suggestions,
+
+def _branches(
+    edges: list[tuple[str, str]],
+    tree: Hierarchy,
+    file: ContextFile,
+    match: LabelMatch,
+    embedding: LabelEmbedding,
+) -> list[tuple[str, str]]:
+    """New nodes below known ones, which may be called by their names, or each other."""
+    new = set(_new_labels(dict(edges), file, match, embedding))
+    nodes = embedding.nodes(tree)
+    return [
+        (child, parent if parent in new else parent_called(nodes, parent))
+        for child, parent in edges
+        if child in new
+    ]
+
+
+def _new_labels(
+    labels: Iterable[str],
+    file: ContextFile,
+    match: LabelMatch,
+    embedding: LabelEmbedding,
+) -> list[str]:
+    """The labels that are new; a warning names the others, as the user has them."""
+    given = {x.label: x.spelling for x in match.joined if x.source == file.path.name}
+    given = {**{label: other for other, label in match.synonyms.items()}, **given}
+    labels = list(labels)
+    new = [label for label in labels if label not in embedding]
+    known = some(given.get(x, x) for x in labels if x in embedding)
+    if not new:
+        raise ContextError(
+            f"{file.path}: all labels are in the embedding already: {known}; give new "
+            "ones."
         )
+    if known:
+        warnings.warn(
+            f"{file.path}: in the embedding already, so left out: {known}.",
+            ContextWarning,
+            stacklevel=4,
+        )
+    return new
+
+
+def _counts_of_new(
+    context: RelationalContext, file: ContextFile, embedding: LabelEmbedding
+) -> RelationalContext:
+    """The rows of the new labels; known labels of the file are only columns."""
+    new = [label for label in context.labels if label not in embedding]
+    if not new:
+        raise ContextError(f"{file.path}: names no label that is new.")
+    counts = context.rows_for(new)
+    used = np.unique(counts.indices)
+    columns = some_names(context.columns, used)
+    return replace(context, labels=tuple(new), columns=columns, counts=counts[:, used])
