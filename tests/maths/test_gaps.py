@@ -87,13 +87,8 @@ def test_products_and_energy_are_those_of_zeros_at_gaps(changed, name, rng):
     known, filled = ~np.isnan(A), np.nan_to_num(A)
     W, U = rng.normal(size=(N_LABELS, 3)), rng.normal(size=(6, 3))
     placed = scaled.placed(backend)
-    product, turned = (
-        backend.to_numpy(x)
-        for x in (
-            placed.product(backend.asarray(U)),
-            placed.turned_product(backend.asarray(W)),
-        )
-    )
+    product = backend.to_numpy(placed.product(backend.asarray(U)))
+    turned = backend.to_numpy(placed.turned_product(backend.asarray(W)))
     np.testing.assert_allclose(product, filled @ U, atol=1e-13)
     np.testing.assert_allclose(turned, filled.T @ W, atol=1e-13)
     np.testing.assert_allclose(scaled.energy, (filled**2).sum(axis=1), atol=1e-13)
@@ -105,11 +100,8 @@ def test_products_and_energy_are_those_of_zeros_at_gaps(changed, name, rng):
 
 def test_what_is_left_lies_around_its_own_means(gaps, rng):
     offset = gaps.moments().mean
-    scaled = ScaledRows(
-        gaps, ROWS, N_LABELS, offset, np.ones(6), np.ones(6, dtype=bool)
-    )
-    for left in (
-        scaled.without(ROWS[HIDDEN[0]], HIDDEN[1]),
-        scaled.without(ROWS[:2]),
-    ):
+    ones = np.ones(6)
+    scaled = ScaledRows(gaps, ROWS, N_LABELS, offset, ones, ones > 0)
+    for hidden in ((ROWS[HIDDEN[0]], HIDDEN[1]), (ROWS[:2],)):
+        left = scaled.without(*hidden)
         np.testing.assert_allclose(left.offset, np.nanmean(dense(left.gaps), axis=0))

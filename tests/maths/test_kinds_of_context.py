@@ -79,7 +79,7 @@ def test_pull_is_minus_the_gradient_of_the_weighted_loss(context, problem, rng):
 
 
 def test_new_labels_without_the_context_are_not_observed(learned):
-    assert not learned.for_new_labels(None, ["new", "other"]).observed.any()
+    assert not learned.for_new_labels(None, ["new", "other"], {}).observed.any()
 
 
 def test_model_embedding_and_checkpoints_never_ask_for_the_kind():

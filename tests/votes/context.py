@@ -65,7 +65,7 @@ class VotesContext(Context):
     def standing(self, label):
         return np.sign(self.row(label)).astype(np.int8)
 
-    def for_new_labels(self, context, labels, names=None):
+    def for_new_labels(self, context, labels, names):
         new = self.changed(labels=(), votes=sp.csr_array((0, len(self.columns))))
         if context is not None:
             if not isinstance(context, VotesContext):

@@ -378,10 +378,7 @@ class RelationalContext(Context):
         return self.counts
 
     def for_new_labels(
-        self,
-        context: Context | None,
-        labels: Sequence[str],
-        names: Mapping[str, str] | None = None,
+        self, context: Context | None, labels: Sequence[str], names: Mapping[str, str]
     ) -> RelationalContext:
         counts = sp.csr_array((len(labels), len(self.columns)))
         recipe = triples = None

@@ -275,10 +275,7 @@ class FamilyContext(Context):
         return ("edges",) if self.hierarchy is None else ("hierarchy", "skos", "owl")
 
     def for_new_labels(
-        self,
-        context: Context | None,
-        labels: Sequence[str],
-        names: Mapping[str, str] | None = None,
+        self, context: Context | None, labels: Sequence[str], names: Mapping[str, str]
     ) -> FamilyContext:
         kinship = self.kinship
         if context is not None:

@@ -643,10 +643,7 @@ class Context(ABC):
 
     @abstractmethod
     def for_new_labels(
-        self,
-        context: Context | None,
-        labels: Sequence[str],
-        names: Mapping[str, str] | None = None,
+        self, context: Context | None, labels: Sequence[str], names: Mapping[str, str]
     ) -> Self:
         """Return the context over labels that are folded in.
 
@@ -656,7 +653,7 @@ class Context(ABC):
             What the user knows about the new labels; None if nothing.
         labels : sequence of str
             The new labels.
-        names : mapping from str to str, optional
+        names : mapping from str to str
             Readable names of new labels.
 
         Returns

@@ -618,13 +618,10 @@ class DescriptiveContext(Context):
         return replace(found, unnamed=unnamed)
 
     def for_new_labels(
-        self,
-        context: Context | None,
-        labels: Sequence[str],
-        names: Mapping[str, str] | None = None,
+        self, context: Context | None, labels: Sequence[str], names: Mapping[str, str]
     ) -> DescriptiveContext:
         if context is None and self.is_of_names:
-            documents = tuple((names or {}).get(label, label) for label in labels)
+            documents = tuple(names.get(label, label) for label in labels)
             source = encoders.Words(np.zeros(0), documents, is_of_names=True)
             context = self.changed(labels=tuple(labels), source=source)
         known: tuple[str, ...] = ()

@@ -88,7 +88,7 @@ def fold_in(
     rows = []
     for learned in embedding.contexts:
         own = given.get(learned.given_name)
-        rows.append(learned.for_new_labels(own, labels, names))
+        rows.append(learned.for_new_labels(own, labels, names or {}))
     penalties = Penalties(**embedding.penalties)
     problem = Problem(labels, tuple(rows), penalties, embedding.dim)
     weights = {context.name: context.weight for context in rows}

@@ -55,13 +55,6 @@ def test_names_that_share_nothing_are_refused():
         DescriptiveContext.from_label_names(["cat", "dog"])
 
 
-def test_common_words_count_less_than_rare_ones():
-    names = ["red wine", "red beer", "red rice", "red wine glass"]
-    words = DescriptiveContext.from_label_names(names)
-    row = words.values.toarray()[words.labels.index("red wine")]
-    assert row[words.columns.index("red")] < row[words.columns.index("wine")]
-
-
 def test_an_explanation_names_shared_words_once():
     found = fitted().explain("data engineer", "senior data engineer")
     [part] = [x for x in found.parts if x.context == "label words"]
