@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, Protocol, Self, TypeVar, cast
 
 import numpy as np
@@ -359,6 +360,7 @@ def kept_by_backend(make: Callable[[Any, Backend], Made]) -> Callable[..., Made]
         The method, which makes it once for back ends that are alike.
     """
 
+    @wraps(make)
     def kept(self: Any, backend: Backend) -> Made:
         made = vars(self).setdefault(f"{make.__name__} by back end", {})
         key = (backend.name, str(getattr(backend, "device", "cpu")), backend.dtype)

@@ -244,7 +244,7 @@ def test_encoder_may_be_a_callable_or_have_an_encode_method():
 
 @pytest.mark.parametrize("text", ["  ", None, np.nan, 3])
 def test_a_text_that_says_nothing_is_refused(text):
-    with pytest.raises(ContextError, match="the text of 'dog' must not be empty. Got"):
+    with pytest.raises(ContextError, match=r"the text of 'dog' must not be empty. Got"):
         DescriptiveContext.from_texts({"cat": "x", "dog": text})
 
 
