@@ -40,7 +40,7 @@ from phcle.model.label_solve import solve_labels, solves_sample
 from phcle.model.paper import PaperSolver
 from phcle.model.problem import DeviceProblem, State
 from phcle.model.settings import Chosen
-from phcle.model.start import spread_ones, start_factors
+from phcle.model.start import start_factors
 from phcle.model.trials import backend_of
 from phcle.model.warm import earlier_embedding, warm_factors
 from phcle.model.weights import nie_weights
@@ -214,18 +214,15 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
         with writing(path, backend, resume=resume), backend.session():
             solver, kept = self._solver(DeviceProblem(backend, problem)), None
             if path is not None:
-                chosen, every = self.chosen_, checkpoint_every
-                kept = Checkpoint(path, solver.device, options, chosen, every)
+                how = self.chosen_, checkpoint_every
+                kept = Checkpoint(path, solver.device, options, *how)
             if kept is not None and resume:
                 state = kept.read()
             else:
                 state = self._started(solver, earlier)
             files = contexts.sources if isinstance(contexts, ReadContexts) else []
-            origin = {
-                "run": self._how_it_ran(solver),
-                "files": files,
-                "chosen": self.chosen_.to_dict(),
-            }
+            run, chosen = self._how_it_ran(solver), self.chosen_.to_dict()
+            origin = {"run": run, "files": files, "chosen": chosen}
             keep = partial(self._keep, solver, names=given.names, origin=origin)
             state = self._learned(solver, state, kept, on_step, keep)
             # "ones" is solved in one dimension, but the embedding has more.
@@ -316,20 +313,15 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
             if state.history and is_alone:
                 keep(state)
             raise
-        remedy = ""
-        if state.risen is not None:
-            remedy = (
-                f"the loss of context {state.risen!r} rises in the next, also with "
-                "more sampled columns; use mode='exact'."
-            )
-        elif not solver.converged(state):
+        if state.risen is not None or not solver.converged(state):
             remedy = "raise max_iter or tol."
-        if remedy:
-            warnings.warn(
-                f"not converged after {state.iteration} sweeps; {remedy}",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            if state.risen is not None:
+                remedy = (
+                    f"the loss of context {state.risen!r} rises in the next, also with "
+                    "more sampled columns; use mode='exact'."
+                )
+            message = f"not converged after {state.iteration} sweeps; {remedy}"
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
         keep(state)
         return state
 
@@ -406,9 +398,9 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
         penalties = problem.penalties
         if self.init == "ones":
             setting = self.chosen_.setting
-            W, *rest = (spread_ones(x, setting.dim) for x in (W, *factors))
+            penalties, dim = penalties_of(options, setting), setting.dim
+            W, *rest = (np.repeat(x / dim**0.5, dim, axis=1) for x in (W, *factors))
             factors = tuple(rest)
-            penalties = penalties_of(options, setting)
         final = {**terms, "iteration": state.iteration + 1.0, "seconds": 0.0}
         self.weights_ = dict(weights)
         self.history_ = (*state.history, final)

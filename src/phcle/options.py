@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -44,21 +44,14 @@ class Option:
     name : str
         Keyword of the estimator; the flag has hyphens in place of underscores.
     default : object
-        Value if none is given.
+        Value if none is given. A number may also be "auto", or None, if this is.
     group : str
         "main" for the options to try first, "model" for other terms of the objective,
         "solver" for how it is minimised, "computing" for where and how precisely.
     kind : type
         Type on the command line.
-    must_be : str
-        Allowed values, in words.
-    read : callable
-        Returns an allowed value with NumPy's numbers as Python's, which JSON can store;
-        raises ValueError, TypeError or OverflowError for others.
-    choices : tuple of str
-        All allowed values, where they are a few words.
-    can_be_auto : bool
-        Whether "auto" is allowed, too.
+    allowed : tuple
+        Least value, and the largest if it is not `LARGEST`; or all words.
     help : str
         Meaning, in one sentence.
     when : str
@@ -69,10 +62,7 @@ class Option:
     default: Any
     group: str
     kind: type
-    must_be: str
-    read: Callable[[Any], Any]
-    choices: tuple[str, ...] = ()
-    can_be_auto: bool = False
+    allowed: tuple[Any, ...] = ()
     help: str = ""
     when: str = ""
 
@@ -93,6 +83,73 @@ class Option:
         """
         return replace(self, help=help, when=when)
 
+    def read(self, value: Any) -> Any:
+        """Return an allowed value with NumPy's numbers as Python's.
+
+        Parameters
+        ----------
+        value : object
+            Any value; ValueError, TypeError or OverflowError if it is not allowed.
+
+        Returns
+        -------
+        object
+            A value that JSON can store.
+        """
+        if self.kind is str and isinstance(value, Mapping) and self.takes_mapping:
+            return {str(name): _plain(x) for name, x in value.items()}
+        if value is None or isinstance(value, str):
+            if value not in (*self.choices, *self.special):
+                raise ValueError
+            return value
+        is_truth = type(value).__name__ == "bool"  # of Python or NumPy
+        if self.kind is str or is_truth != (self.kind is bool):
+            raise ValueError
+        if self.kind is bool:
+            return bool(value)
+        number = operator.index(value) if self.kind is int else _plain(value)
+        if not self.bounds[0] <= number <= self.bounds[1]:
+            raise ValueError
+        return number
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """All allowed words."""
+        return self.allowed if self.kind is str else ()
+
+    @property
+    def special(self) -> tuple[Any, ...]:
+        """What a number may be beside numbers."""
+        is_number = self.kind in (int, float)
+        return (self.default,) if is_number and self.default in ("auto", None) else ()
+
+    @property
+    def takes_mapping(self) -> bool:
+        """Whether it may be a mapping from contexts; each value is checked there."""
+        return self.name == "weights"
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Least and largest number."""
+        most = LARGEST_WHOLE if self.kind is int else LARGEST
+        return self.allowed[0], (*self.allowed, most)[1]
+
+    @property
+    def must_be(self) -> str:
+        """Allowed values, in words."""
+        if self.kind is bool:
+            return "True or False"
+        if self.takes_mapping:
+            words = ", ".join(map(repr, self.choices))
+            return f"{words}, or a mapping from every context to its weight"
+        if self.kind is str:
+            return f"one of {', '.join(map(repr, self.choices))}"
+        least, most = self.bounds
+        found = f"a number from {least:g} to {most:g}"
+        if self.kind is int:
+            found = f"a whole number from {least} to {most:,}"
+        return found + "".join(f", or {value!r}" for value in self.special)
+
     @property
     def may_change_on_resume(self) -> bool:
         """Whether a resumed fit may have another value than the checkpoint."""
@@ -101,18 +158,12 @@ class Option:
     @property
     def type_text(self) -> str:
         """Type and default as NumPy docstrings write them."""
-        if self.choices:
-            kind = "{" + ", ".join(map(repr, self.choices)) + "}"
-        elif self.name == "weights":
+        kind = self.kind.__name__ + (' or "auto"' if "auto" in self.special else "")
+        if self.takes_mapping:
             kind = "str or mapping of str to float"
-        else:
-            kind = self.kind.__name__ + (' or "auto"' if self.can_be_auto else "")
+        elif self.choices:
+            kind = "{" + ", ".join(map(repr, self.choices)) + "}"
         return f"{kind}, default {self.default!r}"
-
-
-def _is_truth(value: Any) -> bool:
-    """Whether this is True or False, of Python or NumPy, which has the same name."""
-    return type(value).__name__ == "bool"  # importing NumPy here would take long
 
 
 def is_amount(value: Any) -> bool:
@@ -133,7 +184,7 @@ def is_amount(value: Any) -> bool:
     >>> is_amount(0.5), is_amount("0.5"), is_amount(10**400)
     (True, False, False)
     """
-    if _is_truth(value) or isinstance(value, str):
+    if type(value).__name__ == "bool" or isinstance(value, str):
         return False
     try:
         return 0 <= float(value) <= LARGEST
@@ -142,193 +193,132 @@ def is_amount(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """An amount as a number of Python."""
-    return value if type(value) in (int, float) else float(value)
-
-
-def _rule(
-    kind: type, must_be: str, read: Callable[[Any], Any], *, auto: bool = False
-) -> dict[str, Any]:
-    """What an option may be, and perhaps "auto" for what the fit chooses."""
-    if not auto:
-        return {"kind": kind, "must_be": must_be, "read": read}
-
-    def read_or_auto(value: Any) -> Any:
-        return value if isinstance(value, str) and value == "auto" else read(value)
-
-    found = _rule(kind, f"{must_be}, or 'auto'", read_or_auto)
-    return {**found, "can_be_auto": True}
-
-
-def _whole(least: int, most: int = LARGEST_WHOLE, *, auto: bool = False) -> Any:
-    def read(value: Any) -> int:
-        number = operator.index(value)
-        if _is_truth(value) or not least <= number <= most:
-            raise ValueError
-        return number
-
-    return _rule(int, f"a whole number from {least} to {most:,}", read, auto=auto)
-
-
-def _number(least: float = 0.0, *, auto: bool = False, none: bool = False) -> Any:
-    def read(value: Any) -> Any:
-        if none and value is None:
-            return None
-        if not is_amount(value) or float(value) < least:
-            raise ValueError
-        return _plain(value)
-
-    must_be = f"a number from {least:g} to {LARGEST:g}{', or None' * none}"
-    return _rule(float, must_be, read, auto=auto)
-
-
-def _truth() -> Any:
-    def read(value: Any) -> bool:
-        if not _is_truth(value):
-            raise ValueError
-        return bool(value)
-
-    return _rule(bool, "True or False", read)
-
-
-def _one_of(*choices: str) -> Any:
-    def read(value: Any) -> str:
-        if not isinstance(value, str) or value not in choices:
-            raise ValueError
-        return value
-
-    found = _rule(str, f"one of {', '.join(map(repr, choices))}", read)
-    return {**found, "choices": choices}
-
-
-def _weights() -> Any:
-    def read(value: Any) -> Any:
-        if isinstance(value, Mapping):  # each is checked beside its context
-            return {
-                str(name): _plain(x) if is_amount(x) else x for name, x in value.items()
-            }
-        if not isinstance(value, str) or value not in ("equal", "auto", "nie"):
-            raise ValueError
-        return value
-
-    words = "'equal', 'auto', 'nie', or a mapping from every context to its weight"
-    return _rule(str, words, read)
+    """An amount as a number of Python; other values as they are."""
+    is_plain = type(value) in (int, float) or not is_amount(value)
+    return value if is_plain else float(value)
 
 
 OPTIONS: tuple[Option, ...] = (
     # Those to try first.
-    Option("dim", "auto", "main", **_whole(1, LARGEST_DIM, auto=True)).described(
+    Option(
+        "dim",
+        "auto",
+        "main",
+        int,
+        (
+            1,
+            LARGEST_DIM,
+        ),
+    ).described(
         "Length of a label's vector; auto: up to 200 beside tables, else 100.",
         "Lower it to save time and space, which grow with it.",
     ),
-    Option("negatives", "auto", "main", **_number(SMALLEST, auto=True)).described(
+    Option("negatives", "auto", "main", float, (SMALLEST,)).described(
         "k: expected chance pairs per count; auto: 10.",
         "Raise it to give weight only to strong associations in relational contexts.",
     ),
-    Option("descriptive_weight", "auto", "main", **_number(auto=True)).described(
+    Option("descriptive_weight", "auto", "main", float, (0.0,)).described(
         "λ1: weight of descriptive against relational contexts; auto: 3.",
         "Raise it if neighbours should share attributes rather than relatives.",
     ),
-    Option("ridge", 10.0, "main", **_number(SMALLEST)).described(
+    Option("ridge", 10.0, "main", float, (SMALLEST,)).described(
         "λ3: keeps label and description vectors short.",
         "Raise it against overfitting with few or noisy values, lower it for large, "
         "clean data.",
     ),
-    Option("weights", "equal", "main", **_weights()).described(
+    Option("weights", "equal", "main", str, ("equal", "auto", "nie")).described(
         "α, β: 'equal', 'auto' (by what each context adds to the prediction of hidden "
         "cells) or 'nie' (as in the paper).",
         "Use 'auto' with many contexts of unknown quality, at the cost of one short "
         "fit for each, or a mapping such as {'tree': 1, 'tags': 0.5} to set them "
         "yourself.",
     ),
-    Option("random_state", 0, "main", **_whole(0)).described(
+    Option("random_state", 0, "main", int, (0,)).described(
         "Seed; the same seed gives the same bits.",
         "Try several seeds to see how much a result depends on chance.",
     ),
     # Other terms of the objective, and what is done with it.
-    Option("match", "safe", "model", **_one_of("safe", "exact")).described(
+    Option("match", "safe", "model", str, ("safe", "exact")).described(
         "safe: labels that differ only in case, spaces or Unicode form are one.",
         "Use 'exact' if US and us, or Polish and polish, are two labels in different "
         "contexts.",
     ),
-    Option("choose", True, "model", **_truth()).described(
+    Option("choose", True, "model", bool).described(
         "Choose what is 'auto' by how well hidden cells of tables are predicted.",
         "Turn it off to save time, or to keep the defaults of the paper's model.",
     ),
-    Option("shrinkage", "auto", "model", **_number(SMALLEST, auto=True)).described(
+    Option("shrinkage", "auto", "model", float, (SMALLEST,)).described(
         "How strongly tables are shrunk, in units of what noise would reach; auto: "
         "chosen for each table, or as the ridge does.",
         "Raise it against overfitting; about 1 leaves nothing of pure noise.",
     ),
-    Option("sparsity", 0.1, "model", **_number()).described(
+    Option("sparsity", 0.1, "model", float, (0.0,)).described(
         "λ2: pushes entries of U to zero; 0 is PHCLE_NoSp.",
         "Raise it for description vectors with few non-zero entries.",
     ),
-    Option("context_ridge", 10.0, "model", **_number(SMALLEST)).described(
+    Option("context_ridge", 10.0, "model", float, (SMALLEST,)).described(
         "λ4: keeps the vectors of relational columns short.",
         "Change it together with `ridge`.",
     ),
-    Option("stiffness", "auto", "model", **_number(SMALLEST, auto=True)).described(
+    Option("stiffness", "auto", "model", float, (SMALLEST,)).described(
         "γ: how strongly the nodes of a family hold together, relative to λ3; auto: 1.",
         "Raise it if families should differ less, lower it if they should differ "
         "more. It matters only for a hierarchy or graph in the role of a family.",
     ),
-    Option("complete_only", False, "model", **_truth()).described(
+    Option("complete_only", False, "model", bool).described(
         "Keep only labels that every context knows (PHCLE_FC).",
         "Use it to compare with methods that need complete contexts.",
     ),
-    Option("completion", "full", "model", **_one_of("full", "fast", "none")).described(
+    Option("completion", "full", "model", str, ("full", "fast", "none")).described(
         "Predict the gaps of tables: by a team of readers, by forests alone, or not "
         "at all.",
         "Use 'fast' or 'none' to save time if you need less of the gaps, or nothing.",
     ),
     # How it is minimised.
-    Option("solver", "mm", "solver", **_one_of("mm", "paper")).described(
+    Option("solver", "mm", "solver", str, ("mm", "paper")).described(
         "Majorise-minimise, or the paper's gradient descent.",
         "Use 'paper' only to reproduce the paper; it is much slower.",
     ),
-    Option("mode", "auto", "solver", **_one_of("auto", "exact", "sampled")).described(
+    Option("mode", "auto", "solver", str, ("auto", "exact", "sampled")).described(
         "All pairs in every sweep, or a sample of columns; auto goes by size.",
         "Use 'exact' for the exact minimum of a large context, if you can wait.",
     ),
-    Option("step_size", None, "solver", **_number(SMALLEST, none=True)).described(
+    Option("step_size", None, "solver", float, (SMALLEST,)).described(
         "Step of solver='paper' (1e-5 in the paper); left out, the best for each.",
         "Set it only to reproduce the paper.",
     ),
-    Option(
-        "init", "spectral", "solver", **_one_of("spectral", "random", "ones")
-    ).described(
+    Option("init", "spectral", "solver", str, ("spectral", "random", "ones")).described(
         "Where the factors start.",
         "Use 'random' to see how much a result depends on the start.",
     ),
-    Option("max_iter", 200, "solver", **_whole(1)).described(
+    Option("max_iter", 200, "solver", int, (1,)).described(
         "Sweeps at most.",
         "Raise it if a warning says that the fit has not converged.",
     ),
-    Option("tol", 0.001, "solver", **_number()).described(
+    Option("tol", 0.001, "solver", float, (0.0,)).described(
         "Stop when a sweep lowers objective − floor by less than this share.",
         "Lower it for a more exact minimum, at the cost of more sweeps.",
     ),
     # Where, and how precisely.
     Option(
-        "backend", "auto", "computing", **_one_of("auto", "numpy", "numba", "torch")
+        "backend", "auto", "computing", str, ("auto", "numpy", "numba", "torch")
     ).described(
         "NumPy, NumPy with compiled loops, or PyTorch; auto: by size and device.",
         "Set it if you want the same back end on every machine.",
     ),
-    Option("device", "auto", "computing", **_one_of("auto", "cpu", "cuda")).described(
+    Option("device", "auto", "computing", str, ("auto", "cpu", "cuda")).described(
         "Where torch computes.",
         "Use 'cpu' to leave the GPU to other programs.",
     ),
-    Option("dtype", "float32", "computing", **_one_of("float32", "float64")).described(
+    Option("dtype", "float32", "computing", str, ("float32", "float64")).described(
         "Precision of the fit.",
         "Use 'float64' with a very small `tol`.",
     ),
-    Option("precision", "full", "computing", **_one_of("full", "mixed")).described(
+    Option("precision", "full", "computing", str, ("full", "mixed")).described(
         "Large products in dtype, or in half precision with float32 sums (torch).",
         "Use 'mixed' for speed with very many labels on a GPU like an H100.",
     ),
-    Option("verbose", False, "computing", **_truth()).described(
+    Option("verbose", False, "computing", bool).described(
         "Show a progress bar.",
         "Turn it on for fits of more than a few seconds.",
     ),

@@ -131,11 +131,9 @@ class Solver:
             The state after it, with a record.
         """
         device, began, factors = self.device, time.perf_counter(), []
+        updates, sizes = device.updates, device.problem.term_weights(state.weights)
         state = balance(device, state)
-        sizes = device.problem.term_weights(state.weights)
-        for i, (update, factor) in enumerate(
-            zip(device.updates, state.factors, strict=True)
-        ):
+        for i, (update, factor) in enumerate(zip(updates, state.factors, strict=True)):
             if isinstance(update, ColumnUpdate):
                 sample = drawn.labels[i] if drawn.labels else None
                 columns = device.columns(update, state.W, sizes[i], sample)

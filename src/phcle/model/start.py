@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from phcle.arrays import AnyFloats, Floats
+from phcle.arrays import Floats
 from phcle.backends.protocol import Array, Backend, choose_backend
 from phcle.contexts.labels import hash_names
 from phcle.errors import PhcleWarning
@@ -100,24 +100,6 @@ def start_factors(
         return [part * problem.dim**-0.5 for part in noise]
     found = spectral(problem, weights, rng, backend)
     return [NOISE * part + own for part, own in zip(noise, found, strict=True)]
-
-
-def spread_ones(factor: AnyFloats, dim: int) -> AnyFloats:
-    """Turn the one dimension of a fit from "ones" into `dim` equal dimensions.
-
-    Parameters
-    ----------
-    factor : array of shape (rows, 1)
-        The solution in one dimension.
-    dim : int
-        Number of equal dimensions.
-
-    Returns
-    -------
-    array of shape (rows, dim)
-        The solution in all dimensions.
-    """
-    return np.repeat(factor / np.sqrt(dim), dim, axis=1)
 
 
 def draw_rows(
