@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,8 +18,10 @@ from phcle.backends.protocol import Backend, choose_backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts import cooccurrence, logistic
 from phcle.contexts.cooccurrence import LabelLinks
+from phcle.contexts.family import FamilyContext
 from phcle.contexts.gaps import SMALLEST
 from phcle.contexts.hierarchy import KINDS, Hierarchy, HierarchyCounts
+from phcle.contexts.kinship import GraphKinship, Kinship, TreeKinship
 from phcle.contexts.labels import (
     as_labels,
     as_names,
@@ -52,9 +54,6 @@ from phcle.contexts.protocol import (
 from phcle.contexts.terms import UNITS, Penalties, StartTarget
 from phcle.errors import ContextError, ContextWarning, PhcleWarning, check_choice, some
 from phcle.files.container import TensorStore
-
-if TYPE_CHECKING:
-    from phcle.contexts.kinship import Kinship
 
 ROLES = ("counts", "family", "both", "auto")
 """What a fit may make of a hierarchy or graph; see `from_hierarchy`."""
@@ -136,15 +135,21 @@ class RelationalContext(Context):
         """The hierarchy that was counted, if any."""
         return None if self.recipe is None else self.recipe.hierarchy
 
-    def relatives(self) -> Kinship | None:
+    def relatives(self, known: Collection[str] = ()) -> Kinship | None:
         """The hierarchy, or the graph if columns are labels."""
-        from phcle.contexts.kinship import GraphKinship, TreeKinship
-
         if self.hierarchy is not None:
             return TreeKinship(self.hierarchy)
         if same_names(self.columns, self.labels):
             return GraphKinship(self.labels, self.counts, self.triples)
-        return None
+        if not (known and {*known, *self.labels}.issuperset(self.columns)):
+            return None
+        names = tuple(dict.fromkeys((*self.labels, *self.columns)))
+        at, found = index_of(names), sp.coo_array(self.counts)
+        rows, columns = positions_of(self.labels, at), positions_of(self.columns, at)
+        ends = rows[found.coords[0]], columns[found.coords[1]]
+        weights = sp.csr_array((found.data, ends), shape=(len(names),) * 2)
+        both_ways = sp.csr_array(weights.maximum(weights.T))
+        return GraphKinship(names, both_ways, self.triples)
 
     @property
     def links(self) -> LabelLinks | None:
@@ -162,8 +167,6 @@ class RelationalContext(Context):
         """The counts, a family, or both; "auto" is counts unless the fit chooses."""
         if self.role in ("counts", "auto"):
             return (self,)
-        from phcle.contexts.family import FamilyContext
-
         kinship = self.relatives()
         if kinship is None:
             raise ContextError(
@@ -278,10 +281,6 @@ class RelationalContext(Context):
         """Sum of D over the columns: zero for labels that the context does not know."""
         return np.asarray(self.rows.sum(axis=1), np.float64).ravel()
 
-    def _row_rate(self, lam: Penalties) -> Floats:
-        """B = rate · column_massᵀ."""
-        return lam.negatives * self.row_mass / self.total
-
     @property
     def masses(self) -> tuple[AnyFloats, AnyFloats]:
         return self.row_mass, self.column_mass
@@ -295,25 +294,30 @@ class RelationalContext(Context):
         *,
         is_turned: bool = False,
     ) -> logistic.LogisticTerm:
-        masses = self.masses[::-1] if is_turned else self.masses
-        rate = lam.negatives * masses[0] / self.total
-        return logistic.LogisticTerm(backend, entries, rate, masses[1], blocks)
+        rates = self._rates(lam, is_turned=is_turned)
+        return logistic.LogisticTerm(backend, entries, *rates, blocks)
+
+    def _rates(
+        self, lam: Penalties, *, is_turned: bool = False
+    ) -> tuple[AnyFloats, AnyFloats]:
+        """Rates of rows and masses of columns: B = rate · massᵀ."""
+        row, column = self.masses[::-1] if is_turned else self.masses
+        return lam.negatives * row / self.total, column
 
     def start_target(
         self, backend: Backend, weight: float, lam: Penalties
     ) -> StartTarget:
         # About the curvature of the logistic loss at an average pair.
         weight = float(np.sqrt(weight * UNITS / len(self.columns)))
-        counts, rate = self.stored(backend), self._row_rate(lam)
-        return logistic.log_ratio_target(
-            backend, counts, rate, self.column_mass, lam.negatives, weight
-        )
+        counts, rates = self.stored(backend), self._rates(lam)
+        return logistic.log_ratio_target(backend, counts, *rates, lam.negatives, weight)
 
     def floor(self, lam: Penalties, backend: Backend | None = None) -> float:
         """The value if x were the best number for every count."""
         backend = backend or choose_backend("numpy", "cpu", "float64")
-        counts, rate = self.stored(backend), self._row_rate(lam)
-        return logistic.saturated_floor(backend, counts, rate, self.column_mass)
+        return logistic.saturated_floor(
+            backend, self.stored(backend), *self._rates(lam)
+        )
 
     # ---- in an embedding ----
 

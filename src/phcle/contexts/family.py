@@ -6,7 +6,7 @@ nodes to each other. W sees a linear term; P is solved from W.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -22,9 +22,8 @@ from phcle.backends.distributed import Processes
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts.cooccurrence import LabelLinks
-from phcle.contexts.counts import RelationalContext
 from phcle.contexts.hierarchy import Hierarchy
-from phcle.contexts.kinship import GraphKinship, Kinship, unpack_kinship
+from phcle.contexts.kinship import Kinship, unpack_kinship
 from phcle.contexts.labels import index_of, positions_of, some_names
 from phcle.contexts.protocol import AT, HAS, LACKS, Codes, Context, Pair, Reasons
 from phcle.contexts.terms import (
@@ -100,7 +99,7 @@ class FamilyContext(Context):
         """Links between labels, if they are in a graph."""
         return getattr(self.kinship, "links", None)
 
-    def relatives(self) -> Kinship:
+    def relatives(self, known: Collection[str] = ()) -> Kinship:
         """The tree or graph."""
         return self.kinship
 
@@ -279,26 +278,12 @@ class FamilyContext(Context):
     ) -> FamilyContext:
         kinship = self.kinship
         if context is not None:
-            new = context.relatives() or self._linked_rows(context)
+            new = context.relatives(self.kinship.index)
             if type(new) is not type(kinship):
                 raise self.other_kind_error()
             kinship = kinship.extended(new, name=self.name)  # type: ignore[arg-type]
         found = self.changed(kinship=kinship, labels=tuple(labels))
         return found._placed(labels, informed=np.zeros(len(labels), dtype=bool))
-
-    def _linked_rows(self, context: Context) -> GraphKinship | None:
-        """The graph of counts whose columns are known labels, though not their rows."""
-        if not isinstance(context, RelationalContext):
-            return None
-        if not {*self.kinship.index, *context.labels}.issuperset(context.columns):
-            return None
-        names = tuple(dict.fromkeys((*context.labels, *context.columns)))
-        at, found = index_of(names), sp.coo_array(context.counts)
-        rows, columns = (positions_of(x, at) for x in (context.labels, context.columns))
-        ends = rows[found.coords[0]], columns[found.coords[1]]
-        weights = sp.csr_array((found.data, ends), shape=(len(names),) * 2)
-        both = sp.csr_array(weights.maximum(weights.T))
-        return GraphKinship(names, both, context.triples)
 
     def _joined(self, later: FamilyContext) -> dict[str, Any]:
         return {"kinship": later.kinship}

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -201,8 +201,13 @@ class Context(ABC):
         """Whether the fit may choose between counts and a family."""
         return False
 
-    def relatives(self) -> Kinship | None:
+    def relatives(self, known: Collection[str] = ()) -> Kinship | None:
         """Return the tree or graph that makes labels relatives of each other, if any.
+
+        Parameters
+        ----------
+        known : collection of str
+            Further names that are labels, if columns are among them.
 
         Returns
         -------
