@@ -26,8 +26,8 @@ class VotesContext(Context):
     order = 2  # after relational (0) and descriptive (1) contexts
 
     @property
-    def has_values(self):
-        return np.diff(self.votes.indptr) > 0
+    def cells(self):
+        return self.votes
 
     # ---- in a fit: `rows` are the scaled votes over the labels of a problem ----
 
@@ -53,14 +53,12 @@ class VotesContext(Context):
     # ---- in an embedding: queries, later labels, files ----
 
     def row(self, label):
-        at = [self.index.get(label, -1)]
-        return take_rows(self.votes, at).toarray()[0]
+        return take_rows(self.votes, [self.index.get(label, -1)]).toarray()[0]
 
     def pull(self, label, vector, lam):
         votes = self.row(label) * self.scale
-        return (
-            self.weight * votes / (1 + np.exp(np.sign(votes) * (self.factor @ vector)))
-        )
+        x = np.sign(votes) * (self.factor @ vector)
+        return self.weight * votes / (1 + np.exp(x))
 
     def standing(self, label):
         return np.sign(self.row(label)).astype(np.int8)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from phcle.arrays import AnyFloats, Flags, Floats
+from phcle.arrays import AnyFloats, Floats
 from phcle.backends.distributed import current_processes
 from phcle.backends.protocol import Backend, choose_backend
 from phcle.backends.row_blocks import Block
@@ -124,11 +124,6 @@ class RelationalContext(Context):
             f"RelationalContext({self.name!r}: {len(self.labels)} labels × "
             f"{len(self.columns)} columns, {self.counts.nnz} counts)"
         )
-
-    @property
-    def has_values(self) -> Flags:
-        """Which labels have at least one count."""
-        return np.asarray(np.diff(self.counts.indptr) > 0)
 
     @property
     def hierarchy(self) -> Hierarchy | None:

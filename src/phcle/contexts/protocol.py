@@ -115,9 +115,9 @@ class Context(ABC):
         return index_of(self.labels)
 
     @property
-    @abstractmethod
     def has_values(self) -> Flags:
         """Whether each row has a count or a known value: (labels,)."""
+        return np.asarray(np.diff(self.cells.indptr) > 0)
 
     @cached_property
     def observed_labels(self) -> tuple[str, ...]:
