@@ -69,6 +69,8 @@ class ReadColumn:
         Why a cell is not what nearly all others are, by its row. It counts as unknown.
     is_plain : bool
         Whether all numbers are written as programs write them.
+    is_guess : bool
+        Whether no cell shows that a point starts decimals.
     unit : str
         The unit that was dropped from every cell.
     doubt : str
@@ -85,6 +87,7 @@ class ReadColumn:
     remarks: list[str] = field(default_factory=list)
     odd: dict[int, str] = field(default_factory=dict)
     is_plain: bool = False
+    is_guess: bool = False
     unit: str = ""
     doubt: str = ""
     ways: tuple[str, ...] = ()

@@ -35,12 +35,7 @@ from phcle.tables.cells import (
     unknown_cells,
 )
 from phcle.tables.dates import SAMPLED, date_writer, is_date, read_dates
-from phcle.tables.numbers import (
-    is_plain,
-    number_writer,
-    parse_number,
-    read_numbers,
-)
+from phcle.tables.numbers import number_writer, parse_number, read_numbers
 
 Known = dict[int, Any]
 """The known cells of a column by row; texts without spaces around them."""
@@ -200,19 +195,20 @@ def _show_examples(found: ReadColumn, known: Known) -> None:
     for i in islice(found.numbers, 100 if sure else None):
         if isinstance(cell := known.get(i), str):
             shown.setdefault(cell, found.numbers[i])
-    order = sorted(shown, key=lambda cell: is_plain(cell, shown[cell]))[:2]
-    form = {"date": "{:.7g}", "number": "{:.12g}"}.get(found.kind, "")
-    words = {
-        cell: form.format(shown[cell]) or ("no", "yes")[int(shown[cell])]
-        for cell in order
-    }
-    found.examples = tuple(f"{cell!r} as {word}" for cell, word in words.items())
-    said = [
-        f"{cell!r} read as {word}"
-        for cell, word in words.items()
-        if not (sure or is_plain(cell, shown[cell]))
+    odd = [
+        cell
+        for cell, number in shown.items()
+        if as_number(cell) != number or (found.is_guess and "." in cell)
     ]
-    if said:
+    words = {}
+    for cell in dict.fromkeys([*odd[:2], *list(shown)[:2]]):
+        words[cell] = f"{shown[cell]:{'.7g' if found.kind == 'date' else '.12g'}}"
+        if found.kind == "truth":
+            words[cell] = "yes" if shown[cell] else "no"
+    listed = list(words.items())[:2]
+    found.examples = tuple(f"{cell!r} as {word}" for cell, word in listed)
+    said = [f"{cell!r} read as {word}" for cell, word in listed if cell in odd[:2]]
+    if said and not sure:
         found.remarks.insert(0, " and ".join(said))
 
 

@@ -213,6 +213,7 @@ def read_numbers(cells: Mapping[int, str], decimal: str = "") -> ReadColumn:
         number = None if cells[i].lower() in CLEAR else as_number(cells[i])
         if number is not None and math.isfinite(number):
             found.numbers[i] = number
+    found.is_guess = not votes["."]
     if votes["."] and votes[","]:
         fewer = "." if votes["."] < votes[","] else ","
         odd = [cell.text for cell in numbers.values() if cell.decides == fewer]
@@ -303,30 +304,6 @@ def parse_number(text: str) -> ParsedNumber | None:
     last = end + len(exponent)
     around = text[:start], text[start:end], text[end:last], text[last:]
     return ParsedNumber(text, values, *around, currency, unit, after in SCALES)
-
-
-def is_plain(text: str, value: float) -> bool:
-    """Tell whether a text could be no other number, and any program reads it.
-
-    Parameters
-    ----------
-    text : str
-        A cell without spaces around it.
-    value : float
-        The number that it stands for.
-
-    Returns
-    -------
-    bool
-        Whether it is written so.
-
-    Examples
-    --------
-    >>> is_plain("4.5", 4.5), is_plain("1.299", 1.299), is_plain("4,5", 4.5)
-    (True, False, False)
-    """
-    parsed = parse_number(text)
-    return as_number(text) == value and not (parsed and parsed.is_open)
 
 
 def _currency(text: str) -> str:

@@ -295,7 +295,7 @@ class Table:
             are empty texts. Call `raise_faults` afterwards.
         """
         self.n_rows = n_cut = n_headers = 0
-        width, first = len(self._titles), self._titles[0]
+        width = len(self._titles)
         rows = self.source()
         next(rows, None)
         unnamed = sorted(set(range(width)) - set(self.places))
@@ -305,7 +305,7 @@ class Table:
                 if len(cells) > width and not any(cells[width:]):
                     n_cut += 1
                     cells = cells[:width]
-                if cells[0] == first and cells == self._titles and width > 1:
+                if cells == self._titles and width > 1:
                     n_headers += 1
                     continue
                 self.n_rows += 1
@@ -320,8 +320,6 @@ class Table:
                     if cells[i] != "":
                         filled.setdefault(i, line)
                 yield line, [cells[i] for i in self.places] if unnamed else cells
-        except FileFaults:
-            raise
         except FileError as error:  # nothing after this place can be read
             self._faults[str(error)] = None
             return
@@ -405,17 +403,17 @@ def open_table(
         )
     remarks: list[str] = []
     if ending in BOOKS:
+        counted, form = "row", None
         rows = book_rows(path, sheet, remarks)
-        table = Table(path, reading, rows, None, given, "row", remarks)
-        return table.with_titles()
-    if ending in TYPED:
+    elif ending in TYPED:
         read, counted = TYPED[ending]
         return Table(path, reading, partial(read, path), None, given, counted)
-    form = find_text_format(path, reading.encoding, reading.delimiter)
-    if form.encoding.remark:
-        remarks.append(form.encoding.remark)
-    rows = partial(text_rows, path, form)
-    return Table(path, reading, rows, form, given, "line", remarks).with_titles()
+    else:
+        counted = "line"
+        form = find_text_format(path, reading.encoding, reading.delimiter)
+        remarks += filter(None, [form.encoding.remark])
+        rows = partial(text_rows, path, form)
+    return Table(path, reading, rows, form, given, counted, remarks).with_titles()
 
 
 @contextmanager

@@ -473,8 +473,9 @@ def book_rows(
         sheet = _chosen(path, book, name, remarks)
         with book._archive.open(sheet._worksheet_path) as file:
             signs = _signs(file)
-    merged = _merged(path, [area.decode() for area, _ in signs if area])
-    n_filled = sum(place != first for own in merged.values() for place, first in own)
+    areas = [area.decode() for area, _ in signs if area]
+    merged = _merged(path, areas)
+    n_filled = sum(map(len, merged.values())) - len(areas)
     if n_filled:
         remarks.append(f"{n_filled} merged cells filled with their value")
     formulas = (
@@ -497,8 +498,8 @@ def _signs(file: Any) -> set[tuple[bytes, bytes]]:
     return found
 
 
-def _merged(path: Path, areas: Sequence[str]) -> dict[int, list[tuple[Place, Place]]]:
-    """By row: the cells of merged areas, each with the one that holds the value."""
+def _merged(path: Path, areas: Sequence[str]) -> dict[int, dict[int, Place]]:
+    """By row and column of merged cells: the place of the one that holds the value."""
     from openpyxl.utils.cell import range_boundaries
 
     bounds = [range_boundaries(area) for area in areas]
@@ -509,18 +510,17 @@ def _merged(path: Path, areas: Sequence[str]) -> dict[int, list[tuple[Place, Pla
         raise FileError(
             f"{path}: has {n_merged:,} merged cells; unmerge those that are empty."
         )
-    found: dict[int, list[tuple[Place, Place]]] = defaultdict(list)
+    found: dict[int, dict[int, Place]] = defaultdict(dict)
     for left, top, right, low in bounds:
         for row in range(top, low + 1):
-            places = ((row, column) for column in range(left, right + 1))
-            found[row] += [(place, (top, left)) for place in places]
+            found[row] |= dict.fromkeys(range(left, right + 1), (top, left))
     return found
 
 
 def _sheet_rows(
     path: Path,
     title: str,
-    merged: Mapping[int, Sequence[tuple[Place, Place]]],
+    merged: Mapping[int, Mapping[int, Place]],
     formulas: str | None,
 ) -> Rows:
     unread = nullcontext(repeat(()))
@@ -547,7 +547,7 @@ def _sheet_rows(
                             "value; open the file in Excel or LibreOffice and save it."
                         )
                     cells[i] = str(cell.value)
-            for (_, column), first in merged.get(number, ()):
+            for column, first in merged.get(number, {}).items():
                 cells += [None] * (column - len(cells))
                 if first == (number, column):
                     first_values[first] = cells[column - 1]
@@ -657,8 +657,14 @@ def json_rows(path: Path) -> Rows:
     if titles:
         yield 0, [normal(title).strip() for title in titles]
     for number, record in records():
-        cells = _simple(f"{path}, record {number}", titles, map(record.get, titles))
-        if any(cell != "" for cell in cells):
+        for title, value in record.items():
+            if isinstance(value, (list, dict)):
+                raise FileError(
+                    f"{path}, record {number}: {title!r} holds "
+                    f"{json.dumps(value)[:40]}; give one text or number per cell."
+                )
+        cells = [typed(record.get(title)) for title in titles]
+        if cells.count("") < len(cells):
             yield number, cells
 
 
@@ -697,34 +703,34 @@ def parquet_rows(path: Path) -> Rows:
         Number and cells of each row.
     """
     check_parquet(path)
+    import pyarrow as pa
     import pyarrow.parquet as pq
+
+    def cells_of(column: Any) -> list[Any]:
+        kind = column.type
+        if pa.types.is_string(kind) or pa.types.is_floating(kind):  # faster than below
+            return list(map(typed, column.to_numpy(zero_copy_only=False).tolist()))
+        return list(map(typed, column.to_pylist()))
 
     damaged = "is not a Parquet file, or it is damaged"
     with naming(path, damaged, Exception), pq.ParquetFile(path) as file:
         titles = [normal(name).strip() for name in file.schema_arrow.names]
         if not any(titles):
             return
-        yield 0, list(titles)
+        for title, kind in zip(titles, file.schema_arrow.types, strict=True):
+            if pa.types.is_nested(kind) or "binary" in str(kind):
+                raise FileError(
+                    f"{path}: column {title!r} holds {kind} values; give one text or "
+                    "number per cell."
+                )
+        yield 0, titles
         rows = chain.from_iterable(
-            zip(*(column.to_pylist() for column in batch.columns), strict=True)
+            zip(*map(cells_of, batch.columns), strict=True)
             for batch in file.iter_batches(BATCH)
         )
         for number, row in enumerate(rows, 1):
-            cells = _simple(f"{path}, row {number}", titles, row)
-            if any(cell != "" for cell in cells):
-                yield number, cells
-
-
-def _simple(where: str, titles: Sequence[str], values: Iterable[Any]) -> list[Any]:
-    """The cells of a row; lists and the like are refused."""
-    cells = list(map(typed, values))
-    for title, cell in zip(titles, cells, strict=True):
-        if isinstance(cell, (list, dict, bytes)):
-            raise FileError(
-                f"{where}: {title!r} holds {str(cell)[:40]}; give one text or number "
-                "per cell."
-            )
-    return cells
+            if row.count("") < len(row):
+                yield number, list(row)
 
 
 TYPED: dict[str, tuple[Callable[[Path], Rows], str]] = {

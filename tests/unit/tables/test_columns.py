@@ -41,37 +41,18 @@ def words_of(context):
 @pytest.mark.parametrize(
     ("cells", "numbers", "remark"),
     [
-        (["1.299,00", "45,5", "1.100"], [1299, 45.5, 1100], "'1.299,00' read as 1299"),
         (["1,299.00", "1,100", "7"], [1299, 1100, 7], "'1,299.00' read as 1299"),
         (["1.299", "2.45"], [1.299, 2.45], None),
         (["1.299", "2,45"], [1299, 2.45], "'2,45' read as 2.45"),
-        (
-            ["1,299", "2,400", "3,999", *"789"],
-            [1299, 2400, 3999, 7, 8, 9],
-            "'1,299' re",
-        ),
         (["1299", "1.450"], [1299, 1.45], "'1.450' read as 1.45"),
         (["\u00a324,600", "\u00a338,900"], [24600, 38900], "read as 24600"),
         (["5 kg", "500 g"], [5, 0.5], "'g' converted to 'kg'"),
-        (["5 mW", "3 mW", "2 MW"], [5, 3, 2e9], "'MW' converted to 'mW'"),
-        (["5 %", "6 %", "5 \u2030"], [5, 6, 0.5], "converted to '%'"),
-        (["5 million", "3 billion"], [5e6, 3e9], "'5 million' read as 5000000"),
         (["1 room", "3 rooms", "2 rooms"], [1, 3, 2], "'1 room' read as 1 and"),
-        (["0,125", "3"], [0.125, 3], "'0,125' read as 0.125"),
-        (["12,34,567", "5"], [1234567, 5], "'12,34,567' read as 1234567"),
-        (["12", "£45"], [12, 45], "'£45' read as 45"),
-        (["-£45", "£-12", "(£3)"], [-45, -12, -3], "'£-12' read as -12"),
+        (["12", "-\u00a345", "(\u00a33)"], [12, -45, -3], "'-\u00a345' read as -45"),
         (["EUR 5", "7 EUR"], [5, 7], "'EUR 5' read as 5"),
-        (["12%", "3 %"], [12, 3], "'12%' read as 12"),
-        (["3 kg", "4.5 kg"], [3, 4.5], "'4.5 kg' read as 4.5"),
         (["3cm", "4cm"], [3, 4], "'3cm' read as 3"),
-        (
-            ["1e3", "2.5E-1", np.float32(0.5), Decimal("-2")],
-            [1000, 0.25, 0.5, -2],
-            None,
-        ),
+        (["1e3", " 2.5E-1", np.float32(0.5), Decimal(-2)], [1000, 0.25, 0.5, -2], None),
         (["605.57", "1.299,00"], [605.57, 1299], "1 in another notation"),
-        (["12", " 1E-3 ", "+.5"], [12, 0.001, 0.5], None),
     ],
 )
 def test_numbers_are_read_as_their_column_writes_them(cells, numbers, remark):
@@ -90,11 +71,9 @@ def test_a_few_numbers_among_texts_are_a_category_with_a_remark():
     ("cells", "numbers"),
     [
         (["0", "N", "yes"], [0, 0, 1]),
-        (["T", "f"], [1, 0]),
         (["on", "OFF", "-"], [1, 0, NAN]),
         (["yes", "yes"], [1, 1]),
         ([True, np.False_, "FALSE", "no"], [1, 0, 0, 0]),
-        (["x", "", "X"], [1, 0, 1]),
         (["Ja", "nein", "k.A."], [1, 0, NAN]),
     ],
 )
@@ -104,17 +83,14 @@ def test_truth_values_in_the_usual_spellings(cells, numbers):
 
 def test_letters_of_one_kind_are_no_truth_values():
     assert words_of(read(["F", "F", ""])) == ["F", "F", None]
-    assert words_of(read(["F", "M"])) == ["F", "M"]
 
 
 @pytest.mark.parametrize(
     "cells",
     [
         ["2021-07-02", "2020-01-01"],
-        ["2021-07-02 00:00:00", "2020-01-01T00:00"],
         ["02.07.2021", "1.1.2020"],
         ["2/7/2021", "1/1/2020", "25/12/1999"],
-        ["7/2/2021", "1/1/2020", "12/25/1999"],
         ["2 July 2021", "Jan 1, 2020"],
         [date(2021, 7, 2), datetime(2020, 1, 1)],
         [pd.Timestamp("2021-07-02"), pd.Timestamp("2020-01-01")],
@@ -129,17 +105,12 @@ def test_dates_are_years(cells):
 
 DOUBTS = {
     "decimals or thousands": (["1.299", "2.450"], "'1.299' may be 1.299 or 1299"),
-    "small prices": (["1.459 \u20ac", "1.519 \u20ac"], "may be 1.459 or 1459"),
-    "one cell": (["1,299", "7"], "--read x=point or --read x=comma decides"),
     "two signs": (["1.234", "1,234"], "'1.234' may be 1.234 or 1234"),
     "day or month": (["3/4/2021", "5/6/2021"], "may have the day or the month first"),
     "season or month": (["2009-10", "2010-11"], "'2009-10' may be a season or a month"),
     "yes or Slovenia": (["NO", "SI", "NO"], "NO and SI may be codes of countries"),
-    "yes or Norway": (["NO", "NO"], "NO may be codes of countries"),
-    "leading zeros": (["02134", "90210"], "leading zeros, such as '02134'"),
     "more than 15 digits": ([2**60, 2**60 + 1], "more than 15 digits"),
     "two masses": (["5 kg", "3 lb"], "units of its cells are mixed ('kg', 'lb')"),
-    "two spellings": (["5 kWh", "3 KWH"], "units of its cells are mixed"),
     "a unit or none": (["5 kg", "3"], "units of its cells are mixed ('kg', none)"),
     "two currencies": (["\u00a35", "$3"], "its currencies are mixed (GBP, USD)"),
     "one date or number": (["20101231"], "may be a date or a number"),
@@ -166,7 +137,6 @@ def test_what_can_be_read_in_two_ways_stays_text_with_a_remark(cells, why):
         (["NO", "SI"], "truth", [0, 1]),
         (["02134", "90210"], "number", [2134, 90210]),
         (["5 kg", "6 kg", "3 lb"], "number", [5, 6, NAN]),
-        (["20101231", "20110101"], "number", [20101231, 20110101]),
         (["1999", "2004"], "date", [1999, 2004]),
     ],
 )
@@ -176,15 +146,8 @@ def test_the_user_decides_how_a_column_is_read(cells, how, numbers):
     assert "left as text" not in str(context.remarks)
 
 
-def test_digits_are_dates_if_all_of_them_are():
-    found = numbers_of(read(["20101231", "20110101", "20200702"]))
-    np.testing.assert_allclose(found, [2010 + 364 / 365, 2011, 2020.5], atol=1e-6)
+def test_digits_are_numbers_if_not_all_of_them_are_dates():
     assert numbers_of(read(["20101231", "20139999"])) == [20101231, 20139999]
-
-
-def test_numbers_with_a_type_are_never_texts_again():
-    assert numbers_of(read([1.299, "3,5"])) == [1.299, 3.5]
-    assert numbers_of(read([1.299, 2.45, 7])) == [1.299, 2.45, 7]
 
 
 def test_identifiers_are_left_out_with_their_reason():
@@ -192,15 +155,6 @@ def test_identifiers_are_left_out_with_their_reason():
     found = DescriptiveContext.from_cells(tuple("abcde"), table, "table")
     assert found.columns == ("x",)
     assert "--read code=number" in found.left_out["code"]
-
-
-def test_odd_cells_are_unknown_and_listed():
-    table = {"x": [*map(str, range(2, 20)), "1xx19"], "y": ["yes", "no"] * 9 + ["yxs"]}
-    labels = tuple(f"label{i}" for i in range(19))
-    found = DescriptiveContext.from_cells(labels, {**table, "z": [1.0] * 19}, "table")
-    assert np.isnan(found.values[18]).tolist()[0]
-    assert ("label18", "x", "1xx19", "is no number") in found.source.odd
-    assert "1 odd cell taken as unknown: '1xx19' is no number" in found.remarks[0]
 
 
 def test_markers_are_unknown_unless_they_are_kept():
@@ -245,12 +199,14 @@ def test_new_labels_may_write_numbers_otherwise_but_not_in_another_unit(tmp_path
     np.testing.assert_array_equal(one.vectors, other.vectors)
 
 
-def test_odd_cells_stay_with_the_embedding(tmp_path):
+def test_odd_cells_are_unknown_listed_and_stay_with_the_embedding(tmp_path):
     rng = np.random.default_rng(0)
     table = {x: [f"{v:.3f}" for v in rng.normal(size=20)] for x in "xyz"}
     table["x"][7] = "1xx9"
     labels = tuple(f"label{i}" for i in range(20))
     context = DescriptiveContext.from_cells(labels, table, "table")
+    assert np.isnan(context.values[7]).tolist() == [True, False, False]
+    assert "1 odd cell taken as unknown: '1xx9' is no number" in context.remarks[0]
     model = PHCLE(dim=2, choose=False, completion="none", max_iter=200, tol=0.1)
     model.fit(context).embedding_.save(tmp_path / "x.phcle")
     (stored,) = load(tmp_path / "x.phcle").contexts

@@ -154,22 +154,11 @@ def table(tmp_path):
 
 def test_values_are_written_as_the_column_writes_them(table):
     values = {"weight": 187.6543, "wild": True, "size": 'large, or "big"'}
-    answer, found = filled(table, values, labels=("cat", "lion", "dog"))
-    assert found == (
-        b"animal,weight,wild,size\r\n"
-        b'cat,4.25,No,"small"\r\n'
-        b'lion,187.65,Yes,"large, or ""big"""\r\n'
-        b'dog,20.00,No,"large, or ""big"""\r\n'
-        b"unicorn,,,\r\n"
-    )
-    assert (answer.rows, answer.filled, answer.left_empty) == (4, 4, 0)
-    assert (answer.unknown_rows, answer.unknown_labels) == (1, ("unicorn",))
-
-
-def test_cells_without_a_prediction_stay_empty_and_are_counted(table):
-    answer, found = filled(table, {"weight": 0.5})
-    assert b"lion,0.50,,\r\n" in found
-    assert (answer.filled, answer.left_empty) == (2, 5)
+    answer, found = filled(table, {"lion": values, "dog": {}}, labels=("lion", "dog"))
+    new = b'lion,187.65,Yes,"large, or ""big"""\r'
+    assert found == table.read_bytes().replace(b"lion,,,\r", new)
+    assert (answer.rows, answer.filled, answer.left_empty) == (4, 3, 1)
+    assert (answer.unknown_rows, answer.unknown_labels) == (2, ("cat", "unicorn"))
 
 
 @pytest.mark.parametrize(
@@ -177,17 +166,13 @@ def test_cells_without_a_prediction_stay_empty_and_are_counted(table):
     [
         (["yes", "no"], True, "yes"),
         (["TRUE"], False, "FALSE"),
-        (["False"], True, "True"),
-        (["1", "1"], False, "0"),
         (["yes", "Yes", "Yes"], True, "Yes"),
         ([], False, "no"),
-        (["3", "12"], 2.7, "3"),
         (["3.5", "12"], 2.7123, "2.7"),
         (["3.25", "12"], 1234.567, "1235"),
         (["0.001"], 0.00123456, "0.001"),
         (["5"], -0.2, "0"),
         ([], 2.71828, "2.72"),
-        (["ja", "ja"], False, "nein"),
         (["x", "x"], True, "x"),
         (["x", "x"], False, ""),  # an empty cell says no there
         # Tiny and huge numbers.
@@ -198,13 +183,10 @@ def test_cells_without_a_prediction_stay_empty_and_are_counted(table):
         (["0.00", "0.25"], 0.00042, "0.00"),
         (["5"], math.inf, ""),
         # Signs, currencies and units, and the spaces between.
-        (["20.00CHF", "5.50CHF"], 11.6, "11.60CHF"),
         (["-$20.00", "-$5.00"], 11.7, "$11.70"),
-        (["$-20.00", "$5.00"], -11.7, "$-11.70"),
         (["($20.00)", "($5.00)"], 11.7, "$11.70"),
         (["\u22125 \u00b0C", "3 \u00b0C"], -11.7, "\u221212 \u00b0C"),
         (["+5", "-3"], 11.7, "+12"),
-        (["12%", "5.5%"], 11.72, "11.7%"),
         (["12\u00a0%", "5\u00a0%"], 11.72, "12\u00a0%"),
         (["5 kg", "5 kg", "7kg"], 6.1, "6 kg"),
         (["$5", "\u20ac7"], 6.1, "6"),  # not certain, so plain
@@ -215,15 +197,11 @@ def test_cells_without_a_prediction_stay_empty_and_are_counted(table):
         (["007", "012"], 48.2, "048"),
         # Dates.
         (["01/02/2021", "03/04/2021"], 2021.5, "2021-07-02"),  # of either order
-        (["25/12/2021", "12/25/2021"], 2021.5, "2021-07-02"),
         (["25/12/2021", "2021-12-25"], 2021.5, "2021-07-02"),
         (["25/12/21", "1/2/21"], 2021.5, "2/7/21"),
         (["25/12/21", "1/2/21"], 1950.5, "1950-07-02"),
         (["25.12.2021", "1.2.2021"], 2021.5, "2.7.2021"),
-        (["2021-05", "2020-12"], 2021.5, "2021-07"),
-        (["2021-05-03 14:30:00"], 2021.5037, "2021-07-03 20:25:00"),
         (["2021-05-03T14:30Z"], 2021.5037, "2021-07-03T20:25Z"),
-        (["3 May 2021", "12 Jun 2020"], 2021.5, "2 Jul 2021"),
         (["3rd JUNE 2021"], 2021.5, "2nd JULY 2021"),
         (["3 May 2021"], 2021.5, "2021-07-02"),  # May is long and short
         (["3 June 2021", "3 Jul 2021"], 2021.5, "2021-07-02"),
@@ -304,23 +282,6 @@ def test_a_column_that_has_none_as_a_value_keeps_it(tmp_path):
     assert (answer.filled, answer.markers) == (1, 1)
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_letters_with_several_codes_keep_theirs(tmp_path, end):
-    path = tmp_path / "t.csv"
-    # Some of these letters are written with other bytes than those that are read.
-    odd = b"\x87\x90\x81\xe0\xee\xf9\xfa\x4a\x95\x5c\x83\x5c"
-    assert odd.decode("cp932").encode("cp932") != odd
-    rows = [b"a,red," + odd, b"b,," + odd, b"c,,", odd + b",red,", b""]
-    old = b"label,x,note" + end.encode() + end.encode().join(rows) * 3_000
-    path.write_bytes(old)
-    reading = Reading("cp932", ",")
-    _, found = filled(path, {"x": "\u8d64"}, titles=("x",), reading=reading)
-    red = "\u8d64".encode("cp932")
-    assert found == old.replace(b"b,,", b"b," + red + b",").replace(
-        b"c,,", b"c," + red + b","
-    )
-
-
 def test_an_encoding_whose_letters_depend_on_their_place_keeps_the_others(tmp_path):
     path = tmp_path / "t.csv"
     old = "label,x,note\n\u732b,,\u732b\nb,\u8d64,\n".encode("iso2022_jp")
@@ -355,25 +316,15 @@ def test_only_filled_cells_are_kept_from_running_as_formulas(tmp_path):
     assert set(asked) == {"=a", "=b", "-c"}
 
 
-def test_only_wanted_labels_are_filled(table, tmp_path):
-    out = tmp_path / "o.csv"
-    fill_table(
-        *(table, out, ["size"], str),
-        lambda asked: [(label, "size", "big") for label in asked],
-        wanted={"dog"},
-    )
-    assert out.read_bytes() == table.read_bytes().replace(b"No,\r", b"No,big\r")
-
-
-def test_labels_without_values_and_repeated_labels_are_no_trouble(tmp_path):
+def test_only_wanted_labels_are_filled_and_repeated_ones_everywhere(tmp_path):
     table, out = tmp_path / "t.csv", tmp_path / "o.csv"
     table.write_text("label,x\n" + "".join(f"{x},\n" for x in "abacadbe"))
 
     def predict(asked):
-        assert list(asked) == list("abcde")
+        assert list(asked) == list("abde")
         return [(label, "x", label.upper()) for label in "ade"]
 
-    fill_table(table, out, ["x"], str, predict)
+    fill_table(table, out, ["x"], str, predict, wanted=set("abde"))
     found = [line.split(",")[1] for line in out.read_text().splitlines()[1:]]
     assert found == ["A", "", "A", "", "A", "D", "", "E"]
 

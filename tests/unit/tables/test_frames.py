@@ -116,29 +116,23 @@ def test_numbers_that_the_user_made_the_index_are_labels():
     assert found.labels == ("0", "1", "2")
 
 
-def test_identical_rows_count_once(make):
-    cells = {"what": [*NAMES, "cat"], "legs": [4, 0, None, 4]}
-    with pytest.warns(GuessWarning, match="1 identical row dropped"):
-        found = DescriptiveContext.from_frame(make(cells), labels="what")
-    assert found.labels == tuple(NAMES)
-
-
 def test_several_rows_of_a_label_are_observations_of_it(make):
     cells = {
-        "name": ["cat", "cat", "dog", "cat", "dog"],
-        "legs": [4, 3, 4, 2, None],
-        "coat": ["grey", "red", "red", "grey", "blue"],
+        "name": ["cat", "cat", "dog", "cat", "dog", "bat", "bat"],
+        "legs": [4, 3, 4, 2, None, 2, 2],
+        "coat": ["grey", "red", "red", "grey", "blue", "grey", "grey"],
     }
-    with pytest.warns(GuessWarning, match="2 labels have several rows: the mean"):
+    said = "1 identical row dropped; 2 labels have several rows: the mean"
+    with pytest.warns(GuessWarning, match=said):
         found = DescriptiveContext.from_frame(make(cells), labels="name")
-    assert found.labels == ("cat", "dog")
+    assert found.labels == ("cat", "dog", "bat")
     assert found.columns == ("legs", "coat=grey")  # red and blue are a tie
-    np.testing.assert_array_equal(found.values, [[3, 1], [4, np.nan]])
+    np.testing.assert_array_equal(found.values, [[3, 1], [4, np.nan], [2, 1]])
     with pytest.warns(GuessWarning):
         first = DescriptiveContext.from_frame(
             make(cells), labels="name", repeats="first"
         )
-    np.testing.assert_array_equal(first.values, [[4, 1, 0], [4, 0, 1]])
+    np.testing.assert_array_equal(first.values, [[4, 1, 0], [4, 0, 1], [2, 1, 0]])
     with pytest.raises(ContextError, match="'cat', 'dog' have several rows"):
         DescriptiveContext.from_frame(make(cells), labels="name", repeats="refuse")
 
