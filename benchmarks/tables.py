@@ -169,7 +169,8 @@ def phcle_surprise(table: Table) -> np.ndarray:
 
     embedding = PHCLE().fit(contexts(table)).embedding_
     found, at = np.full(table.values.shape, -np.inf), places(table)
-    for n, cell in enumerate(suspicious_cells(embedding, contexts=["table"])):
+    every = suspicious_cells(embedding, contexts=["table"], k=table.values.size)
+    for n, cell in enumerate(every):
         found[at(cell)] = -n
     return found
 

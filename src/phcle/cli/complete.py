@@ -57,6 +57,9 @@ def complete(
     draws: int = option(0, "N", "Draw each value N times.", min=0),
     seed: int = rare(0, "SEED", "Seed of --draws.", min=0),
     suspicious: bool = flag("Known cells that are unlikely instead.", "--suspicious"),
+    k: int | None = rare(
+        None, "N", "Of --suspicious so many, also likely ones.", "-k", "--count", min=1
+    ),
     quiet: options.Quiet = False,
     as_json: options.Json = False,
     **given: Any,
@@ -83,6 +86,7 @@ def complete(
     single = "has one value for each cell; leave out --draws."
     decided_alone = "--decisions are about single values; leave out"
     for is_wrong, why_not in (
+        (k and not suspicious, "-k needs --suspicious, the list to extend."),
         (fill_markers and not wide, "--fill-markers needs --wide, the table to fill."),
         (wide and not out, "--wide needs --out, the file for the filled table."),
         (draws and suspicious, f"--suspicious {single}"),
@@ -119,8 +123,9 @@ def complete(
     cells: Iterable[Cell]
     if suspicious:
         titles = list(SUSPICIOUS)
-        found = suspicious_cells(embedding, columns=columns, contexts=contexts)
-        cells = [cell for cell in found if wanted is None or cell.label in wanted]
+        cells = suspicious_cells(
+            embedding, labels=wanted, columns=columns, contexts=contexts, k=k
+        )
     else:
         titles = [*COLUMNS, *["probabilities"] * probabilities, *["draw"] * bool(draws)]
         cells = completed_cells(

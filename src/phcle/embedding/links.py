@@ -24,7 +24,7 @@ on a few hundred labels read noise."""
 class Links:
     """Links between labels, each from a source to a target that hears it.
 
-    A link that both ends hear stands here twice, and each direction has a relation of
+    Both ends hear a link, so it stands here twice, and each direction has a relation of
     its own.
 
     Parameters
@@ -89,14 +89,12 @@ def structure(links: Links, n_labels: int, seed: int) -> Floats:
     return np.hstack(found)
 
 
-def links_between(
-    contexts: Iterable[Context | Context], labels: Sequence[str]
-) -> Links | None:
+def links_between(contexts: Iterable[Context], labels: Sequence[str]) -> Links | None:
     """Collect the links of all contexts that link labels to labels.
 
     Parameters
     ----------
-    contexts : iterable of Context or Context
+    contexts : iterable of Context
         The contexts of a fit. Graphs, triples and co-occurrence of labels have links;
         hierarchies, words and tables have none.
     labels : sequence of str
@@ -116,19 +114,12 @@ def links_between(
         if links is None:
             continue
         heads, tails = positions_of(links.names, index)[links.ends[:2]]
-        relations = links.ends[2]
         kept = (heads >= 0) & (tails >= 0) & (heads != tails) & (links.weight > 0)
-        order = np.flatnonzero(kept)[np.argsort(relations[kept], kind="stable")]
-        starts = np.flatnonzero(np.diff(relations[order])) + 1
-        for own in np.split(order, starts):
-            head, tail, weight = heads[own], tails[own], links.weight[own]
-            forth, back = len(labels) * head + tail, len(labels) * tail + head
-            # A relation that always goes both ways is one, not two.
-            is_mutual = np.array_equal(np.sort(forth), np.sort(back))
-            for source, target in [(head, tail), (tail, head)][is_mutual:]:
-                relation = np.full(len(source), n_relations)
-                found.append((source, target, relation, weight))
-                n_relations += 1
-    if not any(len(part[0]) for part in found):
+        head, tail, weight = heads[kept], tails[kept], links.weight[kept]
+        relation = n_relations + 2 * links.ends[2][kept]
+        found += [(head, tail, relation, weight), (tail, head, relation + 1, weight)]
+        n_relations = int(relation.max(initial=n_relations - 2)) + 2
+    if not n_relations:
         return None
-    return Links(*(np.concatenate(part) for part in zip(*found, strict=True)))
+    source, target, relation, weight = map(np.concatenate, zip(*found, strict=True))
+    return Links(source, target, np.unique(relation, return_inverse=True)[1], weight)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -94,12 +94,12 @@ class Predictions:
             step,
             low,
             high,
-            np.full((n, len(table.columns)), np.nan, np.float16),
-            np.zeros((n, n_fields, REASONS), np.int32),
-            np.zeros((n, n_fields, REASONS), np.float16),
-            (),
-            np.zeros((2, n_fields, 0), np.float32),
-            held,
+            shares=np.full((n, len(table.columns)), np.nan, np.float16),
+            because=np.zeros((n, n_fields, REASONS), np.int32),
+            because_share=np.zeros((n, n_fields, REASONS), np.float16),
+            readers=(),
+            weights=np.zeros((2, n_fields, 0), np.float32),
+            held=held,
         )
 
     def __len__(self) -> int:
@@ -173,16 +173,21 @@ class Predictions:
         dict
             What JSON holds of it.
         """
-        is_number = _is_number(table)
-        for name in READ:
-            store[name] = getattr(self, name)[:, is_number]
-        store["shares"] = self.shares[:, ~table.is_number]
-        gaps = ~self.is_known
-        store["because"] = self.because[gaps]
-        store["because_share"] = self.because_share[gaps]
+        for name, values, _ in self._parts(table):
+            store[name] = values
         store["mix"] = self.weights
         self.held.pack(store)
         return {"readers": list(self.readers)}
+
+    def _parts(self, table: DescriptiveContext) -> Iterator[tuple[str, Any, Any]]:
+        """Names and values of what is stored, and where it stands."""
+        is_number = np.array([x.kind == "number" for x in table.fields], dtype=bool)
+        every, gaps = slice(None), ~self.is_known
+        places: dict[str, Any] = dict.fromkeys(READ, (every, is_number))
+        places["shares"] = every, ~table.is_number
+        places |= dict.fromkeys(("because", "because_share"), gaps)
+        for name, place in places.items():
+            yield name, getattr(self, name)[place], place
 
     @classmethod
     def unpack(
@@ -214,23 +219,16 @@ class Predictions:
         n, n_fields = known.shape
         held.check(n, n_fields, len(table.columns))
         found = cls.nothing(table, known, held)
-        is_number = _is_number(table)
         where = f"the predictions of context {table.name!r}"
-        for name in READ:
-            _check_all_or_nan(store[name], (n, int(is_number.sum())), where)
-            getattr(found, name)[:, is_number] = store[name]
-        shape = (n, int((~table.is_number).sum()))
-        _check_all_or_nan(store["shares"], shape, where)
-        found.shares[:, ~table.is_number] = store["shares"]
-        gaps = ~known
-        n_gaps = int(gaps.sum())
-        because = store["because"]
-        check_array(because, (n_gaps, REASONS), where)
-        check_array(store["because_share"], (n_gaps, REASONS), where)
-        if because.dtype.kind != "i" or not ((because >= 0) & (because < n)).all():
+        for name, empty, place in found._parts(table):
+            values = store[name]
+            if values.dtype.kind != empty.dtype.kind or np.isinf(values).any():
+                raise ContextError(f"{where} must be finite numbers")
+            # NaN is what nobody was asked.
+            check_array(np.nan_to_num(values), empty.shape, where)
+            getattr(found, name)[place] = values
+        if not ((found.because >= 0) & (found.because < n)).all():
             raise ContextError(f"{where} name labels that are not there")
-        found.because[gaps] = because
-        found.because_share[gaps] = store["because_share"]
         names = packed["readers"]
         if not isinstance(names, list) or not all(isinstance(x, str) for x in names):
             raise ContextError(f"{where} do not name their readers")
@@ -271,9 +269,8 @@ class TagPredictions:
         array of shape (labels, columns)
             The probabilities.
         """
-        return np.asarray(
-            sp.csr_array(self.chances[rows])[:, columns].toarray(), np.float64
-        )
+        chances = sp.csr_array(self.chances[rows])[:, columns]
+        return np.asarray(chances.toarray(), np.float64)
 
     def take(self, rows: Ints) -> TagPredictions:
         """Return the predictions of some labels.
@@ -387,15 +384,3 @@ def known_fields(table: DescriptiveContext, labels: Sequence[str]) -> Flags:
         own = ~np.isnan(table.matrix.column(field.at.start))
         known[at >= 0, number] = own[at[at >= 0]]
     return known
-
-
-def _is_number(table: DescriptiveContext) -> Flags:
-    """Which fields are numbers."""
-    return np.array([field.kind == "number" for field in table.fields], dtype=bool)
-
-
-def _check_all_or_nan(values: Any, shape: tuple[int, ...], where: str) -> None:
-    """Refuse another shape, and infinite numbers; NaN is what nobody was asked."""
-    if values.dtype.kind != "f" or np.isinf(values).any():
-        raise ContextError(f"{where} must be finite numbers")
-    check_array(np.nan_to_num(values), shape, where)

@@ -6,7 +6,7 @@ each says of its own fold is out of fold, for nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,8 +19,8 @@ from phcle.embedding.predictions import REASONS
 TREES = 160
 """Trees of a field, in as many groups as there are folds."""
 
-MOST_ROWS, MOST_SUPPORTED = 50_000, 3_000
-"""Most labels that trees, and support vectors, learn from."""
+MOST_ROWS = 50_000
+"""Most labels that readers learn from."""
 
 LARGE = 5_000
 """Known cells of a field from which on boosting grows larger trees; on tables of 3,000
@@ -129,9 +129,6 @@ class Forested(Told):
     gap_spread: Floats
     because: Ints
     because_share: Floats
-
-
-Reader = Callable[[Asked], Told]
 
 
 def grow_forest(asked: Asked, *, leaf: int, n_trees: int = TREES) -> Forested:
@@ -263,8 +260,8 @@ def crossfitted(estimator: Any, asked: Asked, most: int = MOST_ROWS) -> Told:
     return Told(held, gaps)
 
 
-def boosting(asked: Asked) -> Told:
-    """Ask scikit-learn's gradient boosting on histograms.
+def boosting(asked: Asked) -> Any:
+    """Make scikit-learn's gradient boosting on histograms.
 
     Parameters
     ----------
@@ -273,8 +270,8 @@ def boosting(asked: Asked) -> Told:
 
     Returns
     -------
-    Told
-        What it says.
+    estimator of scikit-learn
+        A regression, or a classifier for the classes.
     """
     from sklearn import ensemble
 
@@ -282,7 +279,7 @@ def boosting(asked: Asked) -> Told:
     if asked.is_class:
         kind = ensemble.HistGradientBoostingClassifier
     is_large = len(asked.target) >= LARGE
-    reader = kind(
+    return kind(
         max_iter=60 if asked.is_class else 120,
         learning_rate=0.08 if is_large else 0.06,
         max_leaf_nodes=31 if is_large else 12,
@@ -290,28 +287,21 @@ def boosting(asked: Asked) -> Told:
         early_stopping=False,
         random_state=asked.seed,
     )
-    return crossfitted(reader, asked)
 
 
-def support_vectors(asked: Asked) -> Told:
-    """Ask scikit-learn's support vectors, with a wide radial kernel.
-
-    Parameters
-    ----------
-    asked : Asked
-        The field.
+def support_vectors() -> Any:
+    """Make scikit-learn's support vectors, with a wide radial kernel.
 
     Returns
     -------
-    Told
-        What they say.
+    estimator of scikit-learn
+        A regression.
     """
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import SVR
 
-    reader = make_pipeline(StandardScaler(), SVR(C=10, epsilon=0.05, gamma=0.01))
-    return crossfitted(reader, asked, MOST_SUPPORTED)
+    return make_pipeline(StandardScaler(), SVR(C=10, epsilon=0.05, gamma=0.01))
 
 
 def mixing_weights(

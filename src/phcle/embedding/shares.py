@@ -6,12 +6,12 @@ every label. Each is predicted by itself, so together they would miss the sum.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from phcle.arrays import AnyFloats, Floats
+from phcle.arrays import Floats
 from phcle.embedding.predictions import READ, Predictions
 from phcle.embedding.table_view import TableView
 
@@ -61,26 +61,23 @@ def find_shares(values: Floats) -> Iterator[Whole]:
         Columns that add up.
     """
     known = ~np.isnan(values)
-    before = np.zeros((len(values), 1))
-    sums = np.hstack([before, np.cumsum(np.where(known, values, 0.0), axis=1)])
-    gaps = np.hstack([before, np.cumsum(~known, axis=1)])
-    lowest = np.where(known, values, 0.0).min(axis=0, initial=0.0)
+    filled = np.where(known, values, 0.0)
+    sums, gaps = (
+        np.cumsum(np.pad(x, ((0, 0), (1, 0))), axis=1) for x in (filled, ~known)
+    )
+    is_share = filled.min(axis=0, initial=0.0) >= -LEAST
     n_columns, start = values.shape[1], 0
     while start < n_columns - 1:
         for stop in range(min(start + WIDEST, n_columns), start + 1, -1):
-            whole = gaps[:, stop] == gaps[:, start]
-            if whole.sum() < FEWEST or (lowest[start:stop] < -LEAST).any():
+            complete = gaps[:, stop] == gaps[:, start]
+            if complete.sum() < FEWEST or not is_share[start:stop].all():
                 continue
-            added = (sums[:, stop] - sums[:, start])[whole]
-            off = [np.abs(added - total) for total in TOTALS]
-            is_sum = [
-                (x <= ROUNDED * total).mean() >= NEARLY
-                for x, total in zip(off, TOTALS, strict=True)
-            ]
-            if any(is_sum):
-                at = is_sum.index(True)
-                slack = EXACT * TOTALS[at] + float(np.quantile(off[at], 0.8))
-                yield Whole(slice(start, stop), TOTALS[at], slack)
+            added = (sums[:, stop] - sums[:, start])[complete]
+            total = min(TOTALS, key=lambda x: abs(np.median(added) - x))
+            off = np.abs(added - total)
+            if (off <= ROUNDED * total).mean() >= NEARLY:
+                slack = EXACT * total + float(np.quantile(off, 0.8))
+                yield Whole(slice(start, stop), total, slack)
                 start = stop - 1
                 break
         start += 1
@@ -100,45 +97,40 @@ def fill_shares(view: TableView, found: Predictions) -> None:
         What is predicted for it; changed in place.
     """
     table = view.table
-    fields = np.array([x.kind == "number" for x in table.fields], dtype=bool)
-    at = np.array([x.at.start for x in table.fields], dtype=np.int64)[fields]
-    known = table.in_units(view.values * view.spread + view.centre)[:, at]
-    runs = list(find_shares(known))
-    if not runs:
-        return
+    kinds = np.array([x.kind for x in table.fields])
+    numbers = np.flatnonzero(kinds == "number")
+    at = np.array([x.at.start for x in table.fields], dtype=np.int64)[numbers]
+    offset, scale = table.offset[at], table.scale[at]
 
-    def in_units(steps: AnyFloats) -> Floats:
-        padded = np.zeros(view.values.shape)
-        padded[:, at] = steps[:, fields] * table.scale[at] + table.offset[at]
-        return table.in_units(padded)[:, at]
+    def alone(values: Floats, change: Callable[[Floats], Floats]) -> Floats:
+        padded = np.ones(view.values.shape)  # all columns change their scale together
+        padded[:, at] = values
+        return change(padded)[:, at]
 
-    said, low, high = (in_units(getattr(found, name)) for name in READ)
-    for own, total, slack in runs:
+    scaled = view.values[:, at] * view.spread[at] + view.centre[at]
+    known = alone(scaled, table.in_units)
+    is_put = np.zeros(known.shape, dtype=bool)
+    steps = [getattr(found, name)[:, numbers] for name in READ]
+    said, low, high = (alone(x * scale + offset, table.in_units) for x in steps)
+    for own, total, slack in find_shares(known):
         gaps = np.isnan(known[:, own])
         is_told = ~(gaps & np.isnan(said[:, own])).any(axis=1)
         rows = np.flatnonzero(gaps.any(axis=1) & is_told)
-        gaps = gaps[rows]
+        gaps, least = gaps[rows], LEAST * total
         left = np.maximum(total - np.nansum(known[rows, own], axis=1), 0.0)[:, None]
         parts = np.where(gaps, np.maximum(said[rows, own], 0.0), 0.0)
         width = np.where(gaps, high[rows, own] - low[rows, own] + slack, 0.0)
         rest = left - parts.sum(axis=1, keepdims=True)
         parts = parts + rest * width / width.sum(axis=1, keepdims=True)
-        parts = np.maximum(parts, 0.0) + np.where(gaps, LEAST * total, 0.0)
+        parts = np.maximum(parts, 0.0) + np.where(gaps, least, 0.0)
         filled = parts * left / parts.sum(axis=1, keepdims=True)
-        alone = gaps.sum(axis=1, keepdims=True) == 1
+        is_single = gaps.sum(axis=1, keepdims=True) == 1
         for ends, nearer, side in ((low, np.minimum, -1.0), (high, np.maximum, 1.0)):
             end = nearer(np.clip(ends[rows, own], 0.0, left), filled)
             sure = np.clip(filled + side * slack, 0.0, total)
-            ends[rows, own] = np.where(gaps, np.where(alone, sure, end), np.nan)
-        said[rows, own] = np.where(gaps, filled, np.nan)
-        is_put = np.zeros(known.shape, dtype=bool)
+            ends[rows, own] = np.maximum(np.where(is_single, sure, end), least)
+        said[rows, own] = np.maximum(filled, least)
         is_put[rows, own] = gaps
-        for name, values in zip(READ, (said, low, high), strict=True):
-            padded = np.ones(view.values.shape)
-            padded[:, at] = np.maximum(values, LEAST * total)
-            steps = (
-                table.on_fit_scale(padded)[:, at] - table.offset[at]
-            ) / table.scale[at]
-            put = getattr(found, name)[:, fields]
-            put[is_put] = steps[is_put]
-            getattr(found, name)[:, fields] = put
+    for name, values, before in zip(READ, (said, low, high), steps, strict=True):
+        told = (alone(values, table.on_fit_scale) - offset) / scale
+        getattr(found, name)[:, numbers] = np.where(is_put, told, before)

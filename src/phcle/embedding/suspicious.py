@@ -49,6 +49,7 @@ they were this far."""
 def suspicious_cells(
     embedding: LabelEmbedding,
     *,
+    labels: Iterable[str] | None = None,
     contexts: Iterable[str] | None = None,
     columns: Iterable[str] | None = None,
     k: int | None = None,
@@ -59,6 +60,8 @@ def suspicious_cells(
     ----------
     embedding : LabelEmbedding
         An embedding whose fit predicted gaps, in memory or loaded.
+    labels : iterable of str, optional
+        Labels to list; by default all.
     contexts : iterable of str, optional
         Tables to look at; by default all with readable columns, but no tags and texts.
     columns : iterable of str, optional
@@ -91,28 +94,30 @@ def suspicious_cells(
     tables = completable(embedding, contexts)
     warn_of_unpredicted(embedding, contexts)
     titles = [title for table in tables for title in table.fields]
-    asked = None if columns is None else list(columns)
-    for title in asked or ():
+    asked = titles if columns is None else list(columns)
+    for title in asked:
         check_choice("a column", title, titles)
+    wanted = {embedding.row_of[x] for x in labels or embedding.labels}
     odd: list[Cell] = []
     scored: list[tuple[float, Cell]] = []
     for table in tables:
-        odd += [x for x in _odd(table) if asked is None or x.column in asked]
+        odd += [x for x in _odd(table, wanted) if x.column in asked]
         if isinstance(table.stored, Predictions):
             for title, field in table.fields.items():
-                if asked is None or title in asked:
-                    scored += _of_field(table, field, k)
+                if title in asked:
+                    scored += _of_field(table, field, wanted, k)
     found = odd + [cell for _, cell in sorted(scored, key=lambda x: x[0])]
     return found[:k]
 
 
-def _odd(table: Table) -> Iterator[Cell]:
+def _odd(table: Table, wanted: set[int]) -> Iterator[Cell]:
     """Cells that are not what their column is, and count as unknown, with a guess."""
     embedding = table.embedding
     source = getattr(table.context, "source", None)
     for odd in source.odd if isinstance(source, Cells) else ():
-        if odd.label in embedding.row_of and odd.title in table.fields:
-            said = table.column(odd.title, np.array([embedding.row_of[odd.label]]))
+        row = embedding.row_of.get(odd.label, -1)
+        if row in wanted and odd.title in table.fields:
+            said = table.column(odd.title, np.array([row]))
             yield said.cell(
                 0,
                 odd.label,
@@ -126,33 +131,33 @@ def _odd(table: Table) -> Iterator[Cell]:
 
 
 def _of_field(
-    table: Table, field: Field, k: int | None
+    table: Table, field: Field, wanted: set[int], k: int | None
 ) -> Iterator[tuple[float, Cell]]:
     """The most suspicious cells of one field, with how likely they are right."""
+    embedding = table.embedding
     rows, known, said = known_and_said(table, field)
     if not len(rows):
         return
     judge = _of_numbers if known.is_number else _of_values
     chance, right = judge(table.context.of_field(field), known, said)
-    listed = np.argsort(right, kind="stable")[:k]
-    if k is None:
-        listed = np.flatnonzero((chance < UNLIKELY) & (right < SURPRISING))
+    is_listed = (chance < UNLIKELY) & (right < SURPRISING) | (k is not None)
+    is_listed &= np.isin(rows, list(wanted))
+    order = np.argsort(right, kind="stable")
+    listed = order[is_listed[order]][:k]
     (family,) = table.family_says(rows[listed], [field])
     for n, i in enumerate(listed.tolist()):
-        label = table.embedding.labels[rows[i]]
-        yield (
-            float(right[i]),
-            known.cell(
-                i,
-                label,
-                table.embedding.name_of(label),
-                low=as_number(said.low[i]),
-                high=as_number(said.high[i]),
-                family=family.value_of(n),
-                expected=said.value_of(i),
-                chance=max(float(chance[i]), LEAST),
-            ),
+        label = embedding.labels[rows[i]]
+        more = {"low": as_number(said.low[i]), "high": as_number(said.high[i])}
+        cell = known.cell(
+            i,
+            label,
+            embedding.name_of(label),
+            family=family.value_of(n),
+            expected=said.value_of(i),
+            chance=max(float(chance[i]), LEAST),
+            **more,
         )
+        yield float(right[i]), cell
 
 
 def _of_numbers(

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
+from joblib import cpu_count
 from threadpoolctl import threadpool_limits
 
 from phcle.arrays import AnyFloats, Floats, Ints
@@ -19,7 +20,6 @@ from phcle.embedding.readers import (
     TREES,
     Asked,
     Forested,
-    Reader,
     Told,
     boosting,
     crossfitted,
@@ -46,6 +46,9 @@ FEWEST = 8
 FULL_UP_TO, BOOSTED_UP_TO, FEW_TREES = 100_000, 1_000_000, 40
 """Known cells of a table up to which the whole team is asked, and up to which boosting
 is asked beside fewer trees."""
+
+MOST_SUPPORTED = 3_000
+"""Most labels that support vectors learn from."""
 
 MOST_VALUES = 12
 """Most values of a category that boosting and support vectors read."""
@@ -139,8 +142,7 @@ def predict_table(
     n_known = int(view.known.sum())
     is_full = effort == "full" and n_known <= FULL_UP_TO
     has_rounds = is_full and len(fields) > 1
-    has_labels = bool((~view.is_described).any())
-    regimes = REGIMES if has_labels or effort == "full" else REGIMES[:1]
+    regimes = REGIMES[:1] if view.is_described.all() else REGIMES
     total, done = len(fields) * (len(regimes) + has_rounds), 0
 
     def counted(found: Iterable[Any]) -> Iterator[Any]:
@@ -168,8 +170,7 @@ def predict_table(
             forest = grow(asked)
             read: dict[str, Told] = {"forest": forest}
             if effort == "full":
-                team = _team(asked, regime, n_known, own)
-                read |= {name: reader(asked) for name, reader in team.items()}
+                read |= _team(asked, regime, n_known, own)
             heard = view.heard(field, regime)
             if heard is not None:
                 read["messages"] = heard
@@ -200,8 +201,7 @@ def predict_table(
 def _n_workers() -> int:
     """Threads that read fields: one for each core, as the user allows."""
     allowed = os.environ.get("OMP_NUM_THREADS", "")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
-    cores = cores or os.cpu_count() or 1
+    cores = int(cpu_count())
     return min(int(allowed), cores) if allowed.isdigit() and int(allowed) else cores
 
 
@@ -218,19 +218,20 @@ def _fill_first(view: TableView, field: Field, seed: int) -> None:
 
 def _team(
     asked: Asked, regime: Regime, n_known: int, own: Mapping[str, Any]
-) -> dict[str, Reader]:
-    """Choose the readers of a field, beside the forest."""
+) -> dict[str, Told]:
+    """What the readers of a field say, beside the forest."""
     from sklearn.base import is_classifier
 
-    found: dict[str, Reader] = {}
+    found: dict[str, Told] = {}
     if regime == "cells" and asked.target.shape[1] <= MOST_VALUES:
         if n_known <= BOOSTED_UP_TO:
-            found["boosting"] = boosting
+            found["boosting"] = crossfitted(boosting(asked), asked)
         if n_known <= FULL_UP_TO:
-            found["support vectors"] = support_vectors
+            supported = crossfitted(support_vectors(), asked, MOST_SUPPORTED)
+            found["support vectors"] = supported
     for name, estimator in own.items():
         if asked.is_class or not is_classifier(estimator):
-            found[name] = partial(crossfitted, estimator)
+            found[name] = crossfitted(estimator, asked)
     return found
 
 

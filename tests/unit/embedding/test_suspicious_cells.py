@@ -87,6 +87,11 @@ def test_only_the_columns_asked_for_are_listed_and_unknown_ones_refused():
     embedding = PHCLE(dim=5, choose=False).fit(contexts).embedding_
     found = suspicious_cells(embedding, columns=["number 1"])
     assert {cell.column for cell in found} == {"number 1"}
+    every = suspicious_cells(embedding, columns=["number 1"], k=200)
+    assert len(every) == 200
+    assert [x.label for x in every[: len(found)]] == [x.label for x in found]
+    (one,) = suspicious_cells(embedding, labels=["3.3"], columns=["number 1"], k=9)
+    assert one.label == "3.3"
     with pytest.raises(OptionError, match="number 0"):
         suspicious_cells(embedding, columns=["number O"])
     with pytest.raises(OptionError, match="table"):
