@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from inspect import Parameter, signature
 from pathlib import Path
@@ -12,7 +13,7 @@ import typer
 
 from phcle.errors import ContextError, FileError, OptionError, did_you_mean
 from phcle.files.reading import is_file
-from phcle.tables.file_kinds import FILE_KINDS, ContextFile, split_columns
+from phcle.tables.file_kinds import FILE_KINDS, ContextFile, named_file
 
 if TYPE_CHECKING:
     from phcle.tables.reader import Reading
@@ -181,11 +182,11 @@ def files_of(given: Mapping[str, Any], *, needed: bool = True) -> list[ContextFi
 
 def _file(kind: str, text: str) -> ContextFile:
     """FILE or NAME=FILE, with or without columns; an existing file is FILE."""
-    path, columns = split_columns(kind, text)
-    name, equals, rest = str(path).partition("=")
-    if equals and name and not is_file(path):
-        return ContextFile(kind, Path(rest), name, columns)
-    return ContextFile(kind, path, None, columns)
+    file = named_file(kind, text)
+    name, equals, rest = str(file.path).partition("=")
+    if equals and name and not is_file(file.path):
+        return replace(file, path=Path(rest), given_name=name)
+    return file
 
 
 def reading_of(given: Mapping[str, Any]) -> Reading:

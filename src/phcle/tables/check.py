@@ -317,10 +317,7 @@ def check_files(
     """
     guessed = guess_files(paths, reading)
     files = with_lists(guessed.files, synonyms=synonyms)
-    if all(file.is_list for file in files):
-        found = CollectedFiles(reading or Reading(), {})
-    else:
-        found = collect_files(files, reading, match=match)
+    found = collect_files(files, reading, match=match)
     read = {summary.path: summary for summary in found.summaries}
     kinds = {file.path: file.kind for file in files}
     checked = []
@@ -343,10 +340,11 @@ def check_files(
 
 def _shared(found: CollectedFiles) -> dict[str, dict[str, int]]:
     """How many labels the files share, once they are spelled alike."""
+    titles = found.titles
     labels: dict[str, set[str]] = defaultdict(set)
     nodes: dict[str, set[str]] = defaultdict(set)
     for context in found.contexts:
-        file = found.titles[context.name]
+        file = titles[context.name]
         labels[file].update(context.labels)
         nodes[file].update(context.labels, context.nodes)
     return {

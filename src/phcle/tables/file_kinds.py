@@ -113,8 +113,7 @@ def list_files(given: Mapping[str, Files]) -> list[ContextFile]:
         )
         for name, file in named:
             if not isinstance(file, ContextFile):
-                path, columns = split_columns(kind, file)
-                file = ContextFile(kind, path, None, columns)
+                file = named_file(kind, file)
             found.append(replace(file, kind=kind, given_name=name or file.given_name))
     return found
 
@@ -124,13 +123,15 @@ def with_lists(files: Iterable[ContextFile], **lists: Any) -> list[ContextFile]:
 
     What is no path, such as labels themselves, is passed over.
     """
-    own = []
-    for kind, given in lists.items():
-        if isinstance(given, (str, Path)):
-            path, columns = split_columns(kind, given)
-            own.append(ContextFile(kind, path, None, columns))
-    kinds = {file.kind for file in own}
-    return [*(file for file in files if file.kind not in kinds), *own]
+    paths = {x: given for x, given in lists.items() if isinstance(given, (str, Path))}
+    kept = [file for file in files if file.kind not in paths]
+    return [*kept, *(named_file(kind, path) for kind, path in paths.items())]
+
+
+def named_file(kind: str, text: str | Path) -> ContextFile:
+    """A file that is given by its path, or by its path and columns."""
+    path, columns = split_columns(kind, text)
+    return ContextFile(kind, path, None, columns)
 
 
 def split_columns(kind: str, text: str | Path) -> tuple[Path, dict[str, str]]:

@@ -327,12 +327,10 @@ class CollectedFiles:
     ----------
     reading : Reading
         How the user wants files to be read.
-    titles : dict
-        What reports call the file of each context, by the name of the context.
     synonyms : mapping
         Labels by other spellings of them.
     files : dict
-        The file of each context, by the name of the context.
+        The file of each context or list, by the name of the context or the kind.
     contexts : list of contexts
         The contexts, with labels that are spelled alike.
     labels : tuple of str or None
@@ -350,7 +348,6 @@ class CollectedFiles:
     """
 
     reading: Reading
-    titles: dict[str, str]
     synonyms: Mapping[str, str] = field(default_factory=dict)
     files: dict[str, ContextFile] = field(default_factory=dict)
     contexts: list[Context] = field(default_factory=list)
@@ -381,9 +378,7 @@ class CollectedFiles:
             if not is_same or after.st_mtime_ns != before.st_mtime_ns:
                 raise FileError(f"{path}: changed while it was read; try again.")
             self.contexts += contexts
-            for context in contexts:
-                self.files[context.name] = file
-                self.titles[context.name] = self.titles[file.name]
+            self.files |= dict.fromkeys([x.name for x in contexts] or [file.kind], file)
             n_labels = len({label for context in contexts for label in context.labels})
             self.summaries.append(
                 replace(
@@ -442,6 +437,16 @@ class CollectedFiles:
             remarks=tuple(table.remarks),
             odd_cells=tuple(table.odd_cells),
         )
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """What reports call each file: its name, or its path if names repeat."""
+        paths = {file.path for file in self.files.values()}
+        n_called = Counter(path.name for path in paths)
+        return {
+            name: file.path.name if n_called[file.path.name] == 1 else str(file.path)
+            for name, file in self.files.items()
+        }
 
     def faults_of(self, path: Path) -> tuple[str, ...]:
         """All that is wrong with a file, each fault with its line."""
@@ -526,7 +531,8 @@ def collect_files(
     CollectedFiles
         What was read, and what is wrong.
     """
-    files = lists_first(files)
+    order = {kind: at for at, kind in enumerate(LISTS)}
+    files = sorted(files, key=lambda file: order.get(file.kind, len(LISTS)))
     contexts = [file for file in files if not file.is_list]
     for name, count in Counter(file.name for file in contexts).items():
         if count > 1:
@@ -535,7 +541,7 @@ def collect_files(
                 f"{' and '.join(paths)} would both be the context {name!r}; name one "
                 f"of them: NAME={paths[-1]}, or {{'NAME': {paths[-1]!r}}} in Python."
             )
-    found = CollectedFiles(reading or Reading(), titles_of(files), synonyms or {})
+    found = CollectedFiles(reading or Reading(), synonyms or {})
     found.labels, found.names = labels, dict(names or {})
     # A file of word vectors is a whole dictionary: take the labels known from others.
     last = [file for file in files if file.kind == "vectors" and known is None]
@@ -549,22 +555,6 @@ def collect_files(
     if label_words and not found.errors:
         found.contexts.append(label_words_of(found.contexts, found.labels, found.names))
     return found
-
-
-def lists_first(files: Iterable[ContextFile]) -> list[ContextFile]:
-    """The files with lists of labels, names and synonyms before contexts."""
-    order = {kind: at for at, kind in enumerate(LISTS)}
-    return sorted(files, key=lambda file: order.get(file.kind, len(LISTS)))
-
-
-def titles_of(files: Iterable[ContextFile]) -> dict[str, str]:
-    """What reports call the file of each context: its name, or path if names repeat."""
-    paths = {file.name: file.path for file in files}
-    n_called = Counter(path.name for path in paths.values())
-    return {
-        name: path.name if n_called[path.name] == 1 else str(path)
-        for name, path in paths.items()
-    }
 
 
 def label_words_of(

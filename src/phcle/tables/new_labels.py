@@ -186,8 +186,8 @@ def _new_labels(
     embedding: LabelEmbedding,
 ) -> list[str]:
     """The labels that are new; a warning names the others, as the user has them."""
-    given = {x.label: x.spelling for x in match.joined if x.source == file.path.name}
-    given = {**{label: other for other, label in match.synonyms.items()}, **given}
+    given = {label: other for other, label in match.synonyms.items()}
+    given |= {x.label: x.spelling for x in match.joined if x.source == file.path.name}
     labels = list(labels)
     new = [label for label in labels if label not in embedding]
     known = some(given.get(x, x) for x in labels if x in embedding)
