@@ -47,7 +47,6 @@ def test_a_users_file_inherits_from_the_shipped_ones_and_from_files_beside_it(tm
         ("title", "titel", "'titel' is unknown. Did you mean 'title'"),
         ("classifiers.eszsl", "classifiers.esszl", "Did you mean 'eszsl'"),
         ("{ dim = 5 }", "{ rigde = 1.0 }", "Did you mean .*'ridge'"),
-        ("embeddings.PHCLE", "embeddings.PHCEL", "Did you mean 'PHCLE'"),
         ("embeddings.PHCLE]", 'embeddings.A]\nmethod = "PHCLE"', "reference must be"),
     ],
 )

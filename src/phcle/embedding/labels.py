@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
 
 import numpy as np
 
@@ -236,16 +235,15 @@ class Labels:
 
     def _holding(self, query: str) -> list[int]:
         """Names, then ids, that contain the query; of names, the best first."""
-        rows = (i for i, key in enumerate(self._keys) if query in key)
-        ranked = sorted((self._rank(i, query), i) for i in islice(rows, MOST_HITS))
-        if len(query) < 2:
-            return [i for (rank, *_), i in ranked if rank < 2]
-        other = (i for i, key in enumerate(self._id_keys) if query in key)
-        return [*(i for _, i in ranked), *islice(other, MOST_HITS)]
+        rows = self.containing(query)[:MOST_HITS].tolist()
+        rows.sort(key=lambda i: self._rank(i, query))
+        return [i for i in rows if len(query) > 1 or self._rank(i, query)[0] < 2]
 
     def _rank(self, row: int, query: str) -> tuple[int, int, str]:
         """Whether a name or a word begins with the query; short names come first."""
         key = self._keys[row]
+        if query not in key:
+            return 3, 0, ""
         is_word = f" {query}" in key or f"-{query}" in key
         return 0 if key.startswith(query) else 2 - is_word, len(key), key
 
