@@ -191,7 +191,6 @@ def forge(path: Path, change: Callable[[Any, dict[str, Any]], Any]) -> None:
 def asked(embedding: LabelEmbedding) -> None:
     """Ask an embedding whatever the command line can ask."""
     repr(embedding)
-    embedding._repr_html_()
     with warnings.catch_warnings():  # it may have no predictions
         warnings.simplefilter("ignore", ContextWarning)
         embedding.complete()

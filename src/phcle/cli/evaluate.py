@@ -41,14 +41,7 @@ SCORES = {
     "unseen, among all": "unseen:.1%",
     "harmonic mean": "harmonic:.1%",
 }
-BALANCED = {
-    "classifier": "classifier",
-    "seen, balanced": "balanced_seen:.1%",
-    "unseen, balanced": "balanced_unseen:.1%",
-    "harmonic mean, balanced": "balanced_harmonic:.1%",
-}
-"""Titles of the tables, and what stands below them. Scores are balanced by a constant
-that is subtracted from those of seen classes."""
+"""Titles of the tables, and what stands below them."""
 
 
 def evaluate(
@@ -146,7 +139,7 @@ def _rows(answers: Sequence[Any]) -> Iterator[Sequence[object]]:
 
 def _means(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Means over the splits, by classifier."""
-    names = [spec.partition(":")[0] for spec in (SCORES | BALANCED).values()]
+    names = [spec.partition(":")[0] for spec in SCORES.values()]
     for classifier, part in frame.groupby("classifier", sort=False):
         means = {x: float(part[x].mean()) for x in names[1:] if x in part}
         spread = float(part["accuracy"].std(ddof=1)) if len(part) > 1 else None
@@ -182,9 +175,5 @@ def _show(answer: dict[str, Any]) -> None:
         f"{answer['images']:,} images, {answer['seen']} seen and {answer['unseen']} "
         f"unseen classes; {answer['source']}"
     )
-    rows = answer["classifiers"]
-    output.show_fields(rows, SCORES)
-    if "balanced_seen" in rows[0]:
-        output.show_line("with a constant subtracted from the scores of seen classes:")
-        output.show_fields(rows, BALANCED)
+    output.show_fields(answer["classifiers"], SCORES)
     output.show_line(f"chance: {answer['chance']:.1%}")

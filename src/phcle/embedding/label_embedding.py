@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
     from phcle.embedding.columns import Table
     from phcle.embedding.family_means import Groups
     from phcle.embedding.predictions import TablePredictions
-
-SHOWN_LABELS = 8
-"""Most labels that a notebook shows, so that they fit on one line."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,22 +115,6 @@ class LabelEmbedding:
         contexts = ", ".join(context.name for context in self.contexts)
         return f"LabelEmbedding({len(self.labels)} labels × {self.dim}" + (
             f", from {contexts})" if contexts else ")"
-        )
-
-    def _repr_html_(self) -> str:
-        import pandas as pd
-
-        shown = [self.name_of(label) for label in self.labels[:SHOWN_LABELS]]
-        shown += ["…"] if len(self) > SHOWN_LABELS else []
-        known = [
-            (x.name, len(set(x.observed_labels)), len(x.columns), f"{x.weight:.3g}")
-            for x in self.contexts
-        ]
-        table = pd.DataFrame(known, columns=["context", "labels", "columns", "weight"])
-        return (
-            f"<div><p><b>LabelEmbedding</b>: {len(self):,} labels × {self.dim} "
-            f"dimensions<br>{escape(', '.join(shown))}</p>"
-            f"{table.to_html(index=False) if known else ''}</div>"
         )
 
     def __getstate__(self) -> dict[str, Any]:

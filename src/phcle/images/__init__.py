@@ -29,7 +29,6 @@ from phcle.images.features import (
 )
 from phcle.images.image_map import ImageMap, load_map
 from phcle.images.scores import (
-    balancing_penalty,
     class_splits,
     generalised_accuracy,
     mean_class_accuracy,
@@ -40,7 +39,7 @@ from phcle.images.zero_shot import ESZSL, SJE, ConSE
 
 __all__ = ["ESZSL", "PHOTO_ENDINGS", "SEARCHES", "SJE", "ConSE", "FeatureNetwork"]
 __all__ += ["ImageData", "ImageMap", "Search", "Spectrum", "TrainingImages"]
-__all__ += ["ZeroShotTask", "balancing_penalty", "class_splits"]
+__all__ += ["ZeroShotTask", "class_splits"]
 __all__ += ["evaluate", "generalised_accuracy", "hold_out", "load_feature_folder"]
 __all__ += ["load_map", "match_classes", "mean_class_accuracy"]
 __all__ += ["read_feature_rows", "read_photo", "resplits", "unseen_class_accuracy"]

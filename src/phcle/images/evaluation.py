@@ -38,7 +38,6 @@ from phcle.images.scores import (
     Classes,
     class_splits,
     generalised_accuracy,
-    held_out_images,
     mean_class_accuracy,
     unseen_class_accuracy,
 )
@@ -268,7 +267,17 @@ def hold_out(
     OptionError
         If a seen class has a single image.
     """
-    away = held_out_images(task.y, task.seen, share, seed)
+    random = np.random.default_rng(seed)
+    away = np.zeros(len(task.y), dtype=bool)
+    for label in sorted(task.seen):
+        rows = np.flatnonzero(task.y == label)
+        if len(rows) < 2:
+            raise OptionError(
+                f"{label!r} has {len(rows)} images; a generalised test needs two of "
+                "every seen class."
+            )
+        size = min(max(round(share * len(rows)), 1), len(rows) - 1)
+        away[random.permutation(rows)[:size]] = True
     return replace(task, X=task.X[~away], y=task.y[~away]), task.X[away], task.y[away]
 
 
@@ -487,8 +496,7 @@ def evaluate(
     generalised : bool, default False
         Also test with seen and unseen classes as candidates. A task without held-out
         images of seen classes gets a fifth of them held out. The columns `seen`,
-        `unseen` and `harmonic` are the accuracies without a penalty; the same with
-        `balanced_` in front use a `seen_penalty` chosen on validation classes.
+        `unseen` and `harmonic` are the accuracies.
     n_validation : int, default 3
         How many sets of validation classes to draw for a task that has none.
     validation_share : float, default 0.2
@@ -566,8 +574,6 @@ def _row(
             answers = model.fit(split.training_images, None).predict(X)
             accuracies[i] += mean_class_accuracy(y, answers) / len(splits)
     model = models[int(accuracies.argmax())]
-    if held:
-        model.seen_penalty = "auto"
     model.fit(task.training_images, None)
     return {
         "split": task.split,
@@ -584,13 +590,8 @@ def _row(
 def _generalised(
     model: ZeroShotClassifier, task: ZeroShotTask, held: Sequence[Any]
 ) -> dict[str, float]:
-    """Accuracies among seen and unseen classes, without and with a penalty."""
+    """Accuracies of seen and unseen classes, if an image may be of either."""
     tested = zip(task.images(task.unseen), held, strict=True)
     X, y = (np.concatenate(both) for both in tested)
-    found = {"seen_penalty": model.seen_penalty_}
-    balanced = model.predict(X)
-    model.seen_penalty_ = 0.0
-    for prefix, answers in (("", model.predict(X)), ("balanced_", balanced)):
-        both = generalised_accuracy(y, answers, unseen=task.unseen)
-        found |= {f"{prefix}{key}": value for key, value in both._asdict().items()}
-    return found
+    found = generalised_accuracy(y, model.predict(X), unseen=task.unseen)
+    return found._asdict()

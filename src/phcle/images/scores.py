@@ -1,14 +1,8 @@
-"""Splits of classes and images, and measures of answers.
-
-A classifier scores the classes it was trained on higher than others, and takes most
-images of unseen classes for seen ones. Calibrated stacking (Chao et al., ECCV 2016)
-subtracts a constant from the scores of seen classes: the one with the highest harmonic
-mean of the accuracies of seen and of unseen classes.
-"""
+"""Splits of classes, and measures of answers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -16,17 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import recall_score
 
-from phcle.arrays import AnyFloats, Flags
 from phcle.errors import OptionError, some
-from phcle.images.features import Names
 
 Classes = tuple[str, ...]
 
 FEWEST = 2
 """Fewest classes on either side of a split: with one class every answer is right."""
-
-MOST_PENALTIES = 100
-"""About as many penalties on seen classes are tried."""
 
 
 def class_splits(
@@ -72,46 +61,6 @@ def class_splits(
     for _ in range(n_splits):
         drawn = random.permutation(ordered).tolist()
         yield tuple(drawn[n:]), tuple(drawn[:n])
-
-
-def held_out_images(
-    y: Names, seen: Sequence[str], share: float = 0.2, seed: int = 0
-) -> Flags:
-    """Draw a share of the images of every seen class.
-
-    Parameters
-    ----------
-    y : ndarray of str, shape (images,)
-        The class of each image.
-    seen : sequence of str
-        The classes.
-    share : float, default 0.2
-        Share of each class's images to draw; at least one, and never all.
-    seed : int, default 0
-        Seed of the random numbers.
-
-    Returns
-    -------
-    ndarray of bool, shape (images,)
-        The images that were drawn.
-
-    Raises
-    ------
-    OptionError
-        If a class has a single image.
-    """
-    random = np.random.default_rng(seed)
-    held_out = np.zeros(len(y), dtype=bool)
-    for label in sorted(seen):
-        rows = np.flatnonzero(y == label)
-        if len(rows) < 2:
-            raise OptionError(
-                f"{label!r} has {len(rows)} images; a generalised test needs two of "
-                "every seen class."
-            )
-        size = min(max(round(share * len(rows)), 1), len(rows) - 1)
-        held_out[random.permutation(rows)[:size]] = True
-    return held_out
 
 
 class GeneralisedAccuracy(NamedTuple):
@@ -237,49 +186,3 @@ def unseen_class_accuracy(estimator: Any, X: Any, y: Any) -> float:
         )
     best = scores[:, allowed].argmax(axis=1)
     return mean_class_accuracy(names, final.candidates_[allowed][best])
-
-
-def balancing_penalty(
-    scores: AnyFloats, y: Names, candidates: Names, unseen: Sequence[str]
-) -> float:
-    """Return the penalty on seen classes with the highest harmonic mean of accuracies.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (images, candidates)
-        Scores without a penalty.
-    y : array of shape (images,)
-        The true classes, with seen and unseen ones among them.
-    candidates : array of shape (candidates,)
-        The classes of the columns.
-    unseen : sequence of str
-        The candidates that are unseen.
-
-    Returns
-    -------
-    float
-        What to subtract from the scores of seen classes; 0 if no penalty helps.
-
-    Raises
-    ------
-    OptionError
-        If `y` or `candidates` has only seen or only unseen classes.
-
-    Examples
-    --------
-    >>> scores = np.array([[0.9, 0.1], [0.8, 0.5]])
-    >>> round(balancing_penalty(scores, ["cat", "fox"], ["cat", "fox"], ["fox"]), 2)
-    0.55
-    """
-    names = np.asarray(candidates)
-    is_seen = ~np.isin(names, unseen)
-    if is_seen.all() or not is_seen.any():
-        raise OptionError("candidates must have both seen and unseen classes.")
-    # Between two leads of the best seen class, all penalties give the same answers.
-    leads = np.unique(scores[:, is_seen].max(axis=1) - scores[:, ~is_seen].max(axis=1))
-    tried = (leads[1:] + leads[:-1]) / 2
-    found: dict[float, float] = {}
-    for penalty in (0.0, *tried[:: len(tried) // MOST_PENALTIES + 1].tolist()):
-        answers = names[(scores - penalty * is_seen).argmax(axis=1)]
-        found[penalty] = generalised_accuracy(y, answers, unseen=unseen).harmonic
-    return max(found, key=lambda penalty: found[penalty])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,8 +21,6 @@ from threadpoolctl import threadpool_limits
 from phcle.arrays import AnyFloats
 from phcle.contexts.labels import as_labels
 from phcle.errors import OptionError, check_choice
-from phcle.images.features import Names
-from phcle.images.scores import Classes, class_splits, held_out_images
 
 Value = TypeVar("Value")
 
@@ -234,25 +231,6 @@ class TrainingImages:
                 return model.fit(self.scaling(kind).transform(self.X), self.codes)
 
         return self._once(("logistic", kind, C), compute)
-
-    @cached_property
-    def rehearsals(self) -> list[tuple[TrainingImages, AnyFloats, Names, Classes]]:
-        """Splits on which to balance seen and unseen classes.
-
-        Some classes play the unseen ones, and images of the others are held out: the
-        images to learn from, features and classes of those to test on, and the classes
-        that play the unseen ones.
-        """
-        y = self.classes[self.codes]
-        found = []
-        where = "seen_penalty='auto': y"
-        for seen, unseen in class_splits(self.classes.tolist(), 3, 0.2, where=where):
-            away = held_out_images(y, seen)
-            learned = np.isin(y, seen) & ~away
-            tested = np.isin(y, unseen) | away
-            part = TrainingImages(self.X[learned], y[learned])
-            found.append((part, self.X[tested], y[tested], unseen))
-        return found
 
     def _once(self, key: tuple[Any, ...], compute: Callable[[], Value]) -> Value:
         """Compute a value the first time it is asked for."""

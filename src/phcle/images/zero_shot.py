@@ -1,10 +1,8 @@
-"""Zero-shot classifiers, and the choice of a penalty on seen classes.
+"""Zero-shot classifiers.
 
 A classifier scores the classes it was trained on higher than others, and takes most
 images of unseen classes for seen ones. Calibrated stacking (Chao et al., ECCV 2016)
-subtracts a constant from the scores of seen classes. The constant is chosen on seen
-classes: some of them play the unseen ones, images of the others are held out, and the
-constant with the highest harmonic mean of both accuracies is taken.
+subtracts a constant from the scores of seen classes.
 """
 
 from __future__ import annotations
@@ -34,7 +32,6 @@ from phcle.errors import (
     did_you_mean,
     some,
 )
-from phcle.images.scores import balancing_penalty
 from phcle.images.training_images import TrainingImages, as_features
 
 NORMALIZATIONS = ("l2", "center", "none")
@@ -54,7 +51,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         One vector for every seen and every candidate class.
     candidates : "unseen", "all" or sequence of str
         The classes that `predict` chooses among.
-    seen_penalty : float or "auto"
+    seen_penalty : float
         Subtracted from the scores of seen classes.
     normalize : {"l2", "center", "none"}
         How class vectors are scaled; see `ESZSL`.
@@ -64,14 +61,12 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The seen classes, after `fit`.
     candidates_ : ndarray of str
         The candidate classes, after `fit`.
-    seen_penalty_ : float
-        The penalty in use, after `fit`.
     """
 
     embedding: LabelEmbedding
     _: KW_ONLY
     candidates: str | Sequence[str] = "unseen"
-    seen_penalty: float | str = 0.0
+    seen_penalty: Any = 0.0
     normalize: str = "l2"
     features: str = "standardize"
 
@@ -106,7 +101,6 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = images.X.shape[1]
         self.scaling_ = images.scaling(self.features)
         self._learn(images, S, T)
-        self.seen_penalty_ = self._penalty(images)
         return self
 
     def decision_function(self, X: npt.ArrayLike) -> AnyFloats:
@@ -125,10 +119,8 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         features = as_features(X, self.n_features_in_, self)
         scores = self._scores(self.scaling_.transform(features))
-        if self.seen_penalty_ != 0:
-            is_seen = np.isin(self.candidates_, self.classes_)
-            scores = np.asarray(scores - self.seen_penalty_ * is_seen)
-        return scores
+        is_seen = np.isin(self.candidates_, self.classes_)
+        return np.asarray(scores - self.seen_penalty * is_seen)
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.str_]:
         """Return the candidate of highest score for each image.
@@ -167,26 +159,10 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise OptionError(
                 f"embedding must be a LabelEmbedding. Got {self.embedding!r}."
             )
-        penalty: Any = self.seen_penalty
+        penalty = self.seen_penalty
         is_number = isinstance(penalty, Real) and not isinstance(penalty, bool)
-        if penalty != "auto" and not (is_number and np.isfinite(penalty)):
-            raise OptionError(
-                f"seen_penalty must be a number or 'auto'. Got {penalty!r}."
-            )
-
-    def _penalty(self, images: TrainingImages) -> float:
-        """What is subtracted from the scores of seen classes."""
-        if self.seen_penalty != "auto":
-            return float(self.seen_penalty)
-        if not np.isin(self.candidates_, self.classes_).any():
-            return 0.0
-        found = []
-        for part, X, y, unseen in images.rehearsals:
-            own = {"candidates": (*unseen, *part.classes.tolist()), "seen_penalty": 0.0}
-            model = type(self)(**self.get_params(deep=False) | own).fit(part, None)
-            scores = model.decision_function(X)
-            found.append(balancing_penalty(scores, y, model.candidates_, unseen))
-        return float(np.mean(found))
+        if not is_number or not np.isfinite(penalty):
+            raise OptionError(f"seen_penalty must be a number. Got {penalty!r}.")
 
     def _candidates(self, seen: list[str]) -> tuple[str, ...]:
         """The labels to choose among, all of them in the embedding."""
@@ -281,10 +257,9 @@ class ESZSL(ZeroShotClassifier):
         One vector for every seen and every candidate class.
     candidates : "unseen", "all" or sequence of str, default "unseen"
         The classes that `predict` chooses among.
-    seen_penalty : float or "auto", default 0.0
+    seen_penalty : float, default 0.0
         Subtracted from the scores of seen classes. Without it, images of unseen classes
-        are mostly taken for seen ones. "auto" finds the value that balances both: some
-        training classes play the unseen ones. It needs at least four classes.
+        are mostly taken for seen ones.
     normalize : {"l2", "center", "none"}, default "l2"
         How class vectors are scaled: to length one; to length one after the mean of the
         seen classes is subtracted, which leaves what distinguishes classes; or not at
@@ -305,8 +280,6 @@ class ESZSL(ZeroShotClassifier):
         The seen classes.
     candidates_ : ndarray of str
         The candidate classes, in the order of the columns of scores.
-    seen_penalty_ : float
-        The penalty in use.
 
     Examples
     --------
@@ -368,7 +341,7 @@ class ConSE(ZeroShotClassifier):
         One vector for every seen and every candidate class.
     candidates : "unseen", "all" or sequence of str, default "unseen"
         The classes that `predict` chooses among.
-    seen_penalty : float or "auto", default 0.0
+    seen_penalty : float, default 0.0
         Subtracted from the scores of seen classes; see `ESZSL`.
     normalize : {"l2", "center", "none"}, default "l2"
         How class vectors are scaled; see `ESZSL`.
@@ -385,8 +358,6 @@ class ConSE(ZeroShotClassifier):
         The seen classes.
     candidates_ : ndarray of str
         The candidate classes, in the order of the columns of scores.
-    seen_penalty_ : float
-        The penalty in use.
 
     Examples
     --------
@@ -435,7 +406,7 @@ class SJE(ZeroShotClassifier):
         One vector for every seen and every candidate class.
     candidates : "unseen", "all" or sequence of str, default "unseen"
         The classes that `predict` chooses among.
-    seen_penalty : float or "auto", default 0.0
+    seen_penalty : float, default 0.0
         Subtracted from the scores of seen classes; see `ESZSL`.
     normalize : {"l2", "center", "none"}, default "l2"
         How class vectors are scaled; see `ESZSL`.
@@ -461,8 +432,6 @@ class SJE(ZeroShotClassifier):
         The seen classes.
     candidates_ : ndarray of str
         The candidate classes, in the order of the columns of scores.
-    seen_penalty_ : float
-        The penalty in use.
 
     Examples
     --------

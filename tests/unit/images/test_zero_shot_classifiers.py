@@ -148,6 +148,17 @@ def test_sje_matches_a_loop_over_images_for_one_epoch(rng, batch_size, dim):
     assert model.losses_ == pytest.approx([loss / 33])
 
 
+def test_a_penalty_is_taken_off_seen_candidates_alone(kind, planted_problem):
+    embedding, task = planted_problem
+    X, y = task.images(task.seen)
+    plain = kind(embedding, candidates="all").fit(X, y)
+    lowered = kind(embedding, candidates="all", seen_penalty=0.25).fit(X, y)
+    taken = plain.decision_function(X) - lowered.decision_function(X)
+    is_seen = np.isin(plain.candidates_, task.seen)
+    np.testing.assert_allclose(taken[:, is_seen], 0.25, atol=1e-6)
+    np.testing.assert_allclose(taken[:, ~is_seen], 0.0)
+
+
 def test_class_without_a_vector_is_named(kind, planted_problem):
     embedding, task = planted_problem
     X, y = task.images(task.seen)
@@ -170,6 +181,8 @@ def test_class_without_a_vector_is_named(kind, planted_problem):
         (SJE, {"epochs": 0}, "epochs must be"),
         (SJE, {"margin": float("nan")}, "margin must be"),
         (SJE, {"normalize": "l1"}, "normalize must be one of l2"),
+        (ESZSL, {"seen_penalty": "auto"}, "seen_penalty must be a number"),
+        (SJE, {"seen_penalty": float("nan")}, "seen_penalty must be a number"),
         (ESZSL, {"features": "pca"}, "features must be one of"),
         (ESZSL, {"candidates": "none"}, "candidates, where .* one of unseen, all"),
         (ESZSL, {"candidates": []}, "candidates must name one label"),

@@ -94,6 +94,15 @@ def test_test_classes_take_no_part_in_the_choice(planted_problem):
     pd.testing.assert_frame_equal(frame[same], other[same])
 
 
+def test_a_generalised_test_holds_out_images_of_seen_classes(planted_problem):
+    embedding, task = planted_problem
+    searches = {"eszsl": Search(ESZSL, {"feature_ridge": [10.0]})}
+    frame = evaluate({"e": embedding}, searches, [task], generalised=True)
+    row = frame.iloc[0]
+    assert row["unseen"] <= row["accuracy"]
+    assert 0 < row["harmonic"] <= max(row["seen"], row["unseen"])
+
+
 def test_what_is_missing_is_named_before_anything_is_learned(planted_problem):
     embedding, task = planted_problem
     part = embedding.select([x for x in embedding.labels if x != "class07"])

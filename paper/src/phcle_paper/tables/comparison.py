@@ -33,9 +33,7 @@ def accuracy_table(
     random = frame[frame["task"] == "random"]
     n_splits = int(random["split"].nunique())
     judged = random if n_splits else paper
-    parts = ("seen", "unseen", "harmonic")
-    generalised = [*parts, *(f"balanced_{part}" for part in parts)]
-    generalised = [key for key in generalised if key in frame]
+    generalised = [key for key in ("seen", "unseen", "harmonic") if key in frame]
     cells = []
     for plan in experiment.embeddings:
         for classifier in experiment.classifiers:

@@ -141,26 +141,15 @@ def _accuracies(table: Table) -> list[str]:
 def _generalised(
     names: Sequence[str], columns: Sequence[str], cell: dict[tuple[str, str], Table]
 ) -> list[str]:
-    def triples(prefix: str) -> list[str]:
-        keys = [f"{prefix}{part}" for part in ("seen", "unseen", "harmonic")]
-        rows = [
-            (
-                name,
-                *(" / ".join(_number(cell[name, x][k]) for k in keys) for x in columns),
-            )
-            for name in names
-        ]
-        return markdown_grid(("", *columns), rows)
-
+    keys = ("seen", "unseen", "harmonic")
+    rows = [
+        (name, *(" / ".join(_number(cell[name, x][k]) for k in keys) for x in columns))
+        for name in names
+    ]
     return [
         "Generalised: seen / unseen / harmonic mean, answers among all classes:",
         "",
-        *triples(""),
-        "",
-        "The same with a constant taken off the scores of seen classes, chosen on "
-        "validation classes:",
-        "",
-        *triples("balanced_"),
+        *markdown_grid(("", *columns), rows),
     ]
 
 
