@@ -356,7 +356,18 @@ class Context(ABC):
 
     @kept_by_backend
     def stored(self, backend: Backend) -> Any:
-        """The entries on a back end, once for updates of both factors."""
+        """Place the entries on a back end, once for updates of both factors.
+
+        Parameters
+        ----------
+        backend : Backend
+            Where to compute.
+
+        Returns
+        -------
+        csr_array or StoredRows
+            The entries there.
+        """
         return backend.stored(self.rows)
 
     def term(
