@@ -5,8 +5,8 @@ numbers in the user's units. `in_fit` arranges them by the labels of a problem i
 and scales them. The solver learns `factor`, the vectors of the columns, and `learned`
 drops `rows` again: that is what an embedding stores, explains and extends.
 
-No other code asks which kind a context is. A new kind has to write what is abstract
-here; all else has a default, which is the usual case.
+No other code asks which kind a context is. A new kind writes eleven methods: what is
+abstract here, and `term`. All else has a default, which is the usual case.
 """
 
 from __future__ import annotations

@@ -231,19 +231,15 @@ class DescriptiveContext(Context):
             raise ContextError(
                 f"context {self.name!r} is empty: no value is known; leave it out."
             )
-        self._refuse_negative()
-
-    def _refuse_negative(self) -> None:
-        """Refuse values that have no logarithm."""
         for at in np.flatnonzero(~np.isnan(self.log_shift)).tolist():
             values, shift = self.matrix.column(at), float(self.log_shift[at])
-            wrong = np.flatnonzero(values + shift <= 0)
-            if len(wrong):
+            negative = np.flatnonzero(values + shift <= 0)
+            if len(negative):
                 raise ContextError(
                     f"context {self.name!r}: column {self.columns[at]!r} is fitted on "
                     f"a log scale, so its values must be above {0.0 - shift:g}. Got "
-                    f"{values[wrong[0]]} for label {self.labels[wrong[0]]!r}; correct "
-                    "it, or fit with log=False."
+                    f"{values[negative[0]]} for label {self.labels[negative[0]]!r}; "
+                    "correct it, or fit with log=False."
                 )
 
     @cached_property
@@ -434,10 +430,8 @@ class DescriptiveContext(Context):
     def fields(self) -> tuple[Field, ...]:
         """Its fields, as the user knows them; none if nobody would complete them."""
         kinds: dict[str, FieldKind] = {"text": "word", "tags": "tag"}
-        all_are = kinds.get(self.value_kind)
-        return fields_of(
-            self.columns, self.titles, self.matrix.is_truth(), all_are=all_are
-        )
+        is_truth, all_are = self.matrix.is_truth(), kinds.get(self.value_kind)
+        return fields_of(self.columns, self.titles, is_truth, all_are)
 
     @cached_property
     def is_number(self) -> Flags:
@@ -624,16 +618,16 @@ class DescriptiveContext(Context):
             documents = tuple(names.get(label, label) for label in labels)
             source = encoders.Words(np.zeros(0), documents, is_of_names=True)
             context = self.changed(labels=tuple(labels), source=source)
-        known: tuple[str, ...] = ()
-        matrix = Gaps(np.empty((0, len(self.columns))))
+        found = self.changed(labels=(), matrix=Gaps(np.empty((0, len(self.columns)))))
         if isinstance(context, DescriptiveContext):
-            known, matrix = self._encoded(context)
+            found = self._encoded(context) or found
         elif context is not None:
             raise self.other_kind_error()
-        return self.changed(labels=known, matrix=matrix)._placed(labels)
+        return found._placed(labels)
 
-    def _encoded(self, context: DescriptiveContext) -> tuple[tuple[str, ...], Gaps]:
-        """Labels and their values in the columns of the fit; none if none is known."""
+    def _encoded(self, context: DescriptiveContext) -> DescriptiveContext | None:
+        """New labels and their values in the fit's columns; None if none is known."""
+        labels = context.labels
         values = context.source.encoded_like(self.source, self.columns, self.name)
         if values is not None:
             matrix = Gaps.of(values, None, self.name)
@@ -641,14 +635,14 @@ class DescriptiveContext(Context):
             # A tag that the fit knows and new labels lack is absent, not unknown.
             at = self.columns_in(context, context.left_out)
             matrix = context.matrix.on_columns(at)
-        labels = context.labels
         if self.is_of_names:  # names without any of the words say nothing
             kept = np.flatnonzero(np.diff(matrix.values.indptr))
             labels, matrix = some_names(labels, kept), matrix.take(kept)
         if not (matrix.values.nnz if self.source.is_text else matrix.n_known):
-            return (), Gaps(np.empty((0, len(self.columns))))
-        self.changed(labels=labels, matrix=matrix, factor=np.empty((0, 0)))._check()
-        return labels, matrix
+            return None
+        found = self.changed(labels=labels, matrix=matrix)
+        found.changed(factor=np.empty((0, 0)))._check()
+        return found
 
     def _joined(self, later: DescriptiveContext) -> dict[str, Any]:
         return {"matrix": self.matrix.stacked(later.matrix)}
