@@ -40,10 +40,13 @@ MARKERS = frozenset(
 """What people and programs write for an unknown value, in lower case. A column of
 categories may have `none` or `unknown` as a value: `keep_na` keeps them."""
 
-TRUTH = {
-    **dict.fromkeys(("true", "yes", "y", "t", "on", "ja", "oui", "s\u00ed", "si"), 1.0),
-    **dict.fromkeys(("false", "no", "n", "f", "off", "nein", "non"), 0.0),
-}
+YES_AND_NO = [
+    *(("y", "n"), ("t", "f"), ("on", "off"), ("true", "false"), ("ja", "nein")),
+    *(("oui", "non"), ("s\u00ed", "no"), ("si", "no"), ("yes", "no")),
+]
+"""How columns write yes and no; of several, the last is usual."""
+
+TRUTH = {word: float(both[0] == word) for both in YES_AND_NO for word in both}
 CLEAR = ("true", "false", "yes", "no", "ja", "nein", "oui", "non")
 """Truth values that need no other: a column of `F` alone may hold something else."""
 
@@ -92,6 +95,10 @@ class ReadColumn:
     doubt: str = ""
     ways: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
+
+    def ask(self, doubt: str, *ways: str) -> None:
+        """Say why the column can be read in two ways, and which these are."""
+        self.doubt, self.ways = doubt, ways
 
     def array(self, n_rows: int) -> Floats:
         """Return the numbers of all rows.

@@ -27,6 +27,7 @@ from phcle.tables.cells import (
     READ_AS,
     TICKS,
     TRUTH,
+    YES_AND_NO,
     ReadColumn,
     UnknownMarkers,
     as_number,
@@ -83,14 +84,8 @@ MOST_CELLS = 50_000_000
 
 Value = float | bool | str
 
-PAIRS = [
-    *(("1", "0"), ("1.0", "0.0"), ("y", "n"), ("t", "f"), ("on", "off")),
-    *(("true", "false"), ("ja", "nein"), ("oui", "non"), ("s\u00ed", "no")),
-    *(("si", "no"), ("yes", "no")),
-]
-"""How columns write yes and no; of several, the last is usual."""
-
-_NO_OF, _YES_OF = dict(PAIRS), {no: yes for yes, no in PAIRS}
+_PAIRS = [("1", "0"), ("1.0", "0.0"), *YES_AND_NO]
+_NO_OF, _YES_OF = dict(_PAIRS), {no: yes for yes, no in _PAIRS}
 
 
 @dataclass(frozen=True)
@@ -170,8 +165,7 @@ def read_column(
     if found is None and how in ("", "number", "point", "comma", "numeric"):
         found = _read_numbers(known, how)
         if found is not None and not (found.doubt or how):
-            found.doubt = _why_names(known, normal(title))
-            found.ways = "number", "text"
+            found.ask(_why_names(known, normal(title)), "number", "text")
     if found is not None and (how or not found.doubt):
         found.doubt = ""
         _show_examples(found, known)
@@ -246,8 +240,8 @@ def _read_truth(known: Known, how: str) -> ReadColumn | None:
     odd = known.keys() - found.numbers.keys()
     found.odd = dict.fromkeys(sorted(odd), "is neither yes nor no")
     if texts <= {"NO", "SI", "ON"} and texts != {"NO", "ON"}:
-        found.doubt = f"{' and '.join(sorted(texts))} may be codes of countries"
-        found.ways = "truth", "text"
+        codes = " and ".join(sorted(texts))
+        found.ask(f"{codes} may be codes of countries", "truth", "text")
     return found
 
 
@@ -448,21 +442,19 @@ def encode_columns(
         numbers = column.array(n_rows)
         values = sorted(set(column.words.values()))
         reason = _why_left_out(title, column, numbers, len(values))
+        is_truth = column.kind == "number" and set(column.numbers.values()) <= {0, 1}
+        holds = "truth" if is_truth else column.kind
+        summary = ColumnSummary(
+            title,
+            f"left out: {reason}" if reason else holds,
+            0 if reason else len(column.numbers or column.words),
+            () if reason else column.examples,
+            column.doubt,
+        )
+        found.summaries.append(summary)
         if reason:
             found.left_out[title] = reason
-            summary = ColumnSummary(title, f"left out: {reason}", 0, (), column.doubt)
-            found.summaries.append(summary)
             continue
-        is_truth = column.kind == "number" and set(column.numbers.values()) <= {0, 1}
-        found.summaries.append(
-            ColumnSummary(
-                title,
-                "truth" if is_truth else column.kind,
-                len(column.numbers or column.words),
-                column.examples,
-                column.doubt,
-            )
-        )
         names = [title]
         block = numbers.reshape(n_rows, 1)
         if column.kind == "category":

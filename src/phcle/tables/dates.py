@@ -144,12 +144,10 @@ def read_dates(known: Mapping[int, Any], how: str = "") -> ReadColumn | None:
     if seasons and all(int(x[3]) == (int(x[2]) + 1) % 100 for x in seasons):
         if any(int(x[3]) > 12 for x in seasons):
             return None
-        found.doubt = f"{seasons[0][0]!r} may be a season or a month"
-        found.ways = "date", "text"
+        found.ask(f"{seasons[0][0]!r} may be a season or a month", "date", "text")
     compact = {text for text in texts if text.isdecimal()}
     if len(compact) == 1:
-        found.doubt = f"{compact.pop()!r} may be a date or a number"
-        found.ways = "date", "number"
+        found.ask(f"{compact.pop()!r} may be a date or a number", "date", "number")
     day_first = _is_day_first(texts, how, found)
     for i, cell in cells.items():
         try:
@@ -170,8 +168,8 @@ def _is_day_first(texts: Iterable[str], how: str, found: ReadColumn) -> bool:
     votes = Counter(x.day_first for x in parsed.values())
     if not votes or votes.keys() - {None}:
         return votes[True] > votes[False]
-    found.doubt = f"{next(iter(parsed))!r} may have the day or the month first"
-    found.ways = "day-first", "month-first"
+    doubt = f"{next(iter(parsed))!r} may have the day or the month first"
+    found.ask(doubt, "day-first", "month-first")
     return False
 
 

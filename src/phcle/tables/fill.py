@@ -514,7 +514,7 @@ def read_decisions(path: Path, embedding: LabelEmbedding) -> Decisions:
     tables = {x.context.name: x.context for x in completable(embedding)}
     cells: dict[Key, Cell | None] = {}
     corrected: set[Key] = set()
-    for line, texts in table.rows():
+    for line, texts in table.texts():
         row = dict(zip(table.header, texts, strict=True))
         try:
             key, cell = _decided(row, embedding, tables)

@@ -16,25 +16,29 @@ from dataclasses import dataclass
 
 from phcle.tables.cells import CLEAR, NEARLY_ALL, ReadColumn, as_number
 
-CODES = (
-    "USD EUR GBP JPY CHF CNY INR AUD CAD NZD SEK NOK DKK PLN CZK HUF BRL MXN ZAR KRW"
+MONEY = (
+    "USD $ us$, GBP \u00a3, EUR \u20ac, JPY \u00a5, CHF fr. sfr., CNY, INR \u20b9 rs "
+    "rs., AUD a$, CAD c$, NZD, SEK, NOK, DKK, kr kr., PLN z\u0142, CZK, HUF, BRL r$, "
+    "MXN, ZAR, KRW"
 )
 CURRENCIES = {
-    **{"$": "USD", "us$": "USD", "\u00a3": "GBP", "\u20ac": "EUR", "\u00a5": "JPY"},
-    **{"\u20b9": "INR", "rs": "INR", "rs.": "INR", "fr.": "CHF", "sfr.": "CHF"},
-    **{"z\u0142": "PLN", "kr": "kr", "kr.": "kr", "a$": "AUD", "c$": "CAD"},
-    **{"r$": "BRL", **{code.lower(): code for code in CODES.split()}},
+    sign.lower(): own.split()[0] for own in MONEY.split(", ") for sign in own.split()
 }
 """Signs and codes of money, in lower case, with one name for each currency."""
 
 PERCENT = ("%", "percent", "pct", "pct.")
 
-SCALES = {
-    **dict.fromkeys(("thousand", "tsd", "tsd.", "Tsd."), 1e3),
-    **dict.fromkeys(("million", "millions", "mio", "mio.", "Mio", "Mio.", "mn"), 1e6),
-    **dict.fromkeys(("billion", "billions", "bn", "mrd", "mrd.", "Mrd", "Mrd."), 1e9),
-    **dict.fromkeys(("trillion", "trillions"), 1e12),
-}
+
+def _sizes(text: str) -> dict[str, float]:
+    """What each word of a text is worth: `mg 1, g 1000`."""
+    kinds = [part.split() for part in text.split(",")]
+    return {unit: float(size) for *units, size in kinds for unit in units}
+
+
+SCALES = _sizes(
+    "thousand tsd tsd. Tsd. 1e3, million millions mio mio. Mio Mio. mn 1e6, "
+    "billion billions bn mrd mrd. Mrd Mrd. 1e9, trillion trillions 1e12"
+)
 """Words that multiply the number before them."""
 
 CONVERTED = [
@@ -65,10 +69,9 @@ ENOUGH_GROUPS = 3
 decimals would hardly all have three digits."""
 
 _SIZES = {
-    unit: (number, float(size))
-    for number, kind in enumerate(CONVERTED)
-    for *units, size in map(str.split, kind.split(","))
-    for unit in units
+    unit: (number, size)
+    for number, text in enumerate(CONVERTED)
+    for unit, size in _sizes(text).items()
 }
 UNITS = {unit.lower() for unit in (*_SIZES, *OTHER_UNITS.split())}
 """Other words must be apart from a number: `2XL` is a size, `2 rooms` is a number of
@@ -257,8 +260,7 @@ def _decimal_of_open(cells: Collection[ParsedNumber], found: ReadColumn) -> str:
     are_groups = min(len(still_open), len(whole)) >= ENOUGH_GROUPS
     if len(marks) == 1 and (are_groups or any(map(_is_much_money, still_open))):
         return "," if first.mark == "." else "."
-    found.doubt = f"{first.text!r} may be {_both(first)}"
-    found.ways = "point", "comma"
+    found.ask(f"{first.text!r} may be {_both(first)}", "point", "comma")
     return ""
 
 
@@ -344,9 +346,8 @@ def _common_unit(parsed: Numbers, found: ReadColumn) -> dict[str, float]:
     group = max(groups.values(), key=Counter.total)
     found.unit = group.most_common(1)[0][0]
     if group.total() < NEARLY_ALL * len(parsed):
-        units = [repr(x) if x else "none" for x, _ in counts.most_common(3)]
-        found.doubt = f"the units of its cells are mixed ({', '.join(units)})"
-        found.ways = "number", "text"
+        units = ", ".join(repr(x) if x else "none" for x, _ in counts.most_common(3))
+        found.ask(f"the units of its cells are mixed ({units})", "number", "text")
     for i, cell in parsed.items():
         if cell.unit not in group:
             found.odd[i] = f"is not in {found.unit!r}" if found.unit else "has a unit"
@@ -371,8 +372,7 @@ def _common_currency(parsed: Numbers, found: ReadColumn) -> None:
         return
     usual, n = counts.most_common(1)[0]
     if n < NEARLY_ALL * counts.total():
-        found.doubt = f"its currencies are mixed ({', '.join(counts)})"
-        found.ways = "number", "text"
+        found.ask(f"its currencies are mixed ({', '.join(counts)})", "number", "text")
     for i, cell in parsed.items():
         if cell.currency not in ("", usual):
             found.odd[i] = f"is not in {usual}"

@@ -335,17 +335,23 @@ class Table:
         self.count(n_cut, "row{s} cut: cells after the last column were empty")
         self.count(n_headers, "repeated header{s} dropped")
 
-    def texts(self) -> Iterator[tuple[int, list[str]]]:
-        """Read the rows with all cells as texts, as labels and their names need them.
+    def texts(self, *at: int) -> Iterator[tuple[int, list[str]]]:
+        """Read the rows with cells as texts, as labels and their names need them.
 
-        Returns
-        -------
-        iterator of (int, list of str)
+        Parameters
+        ----------
+        *at : int
+            Positions in the header of the cells that are read; by default all.
+
+        Yields
+        ------
+        (int, list of str)
             Line and cells of each row.
         """
-        if self.form is not None:  # a table of text
-            return self.rows()
-        return ((line, list(map(cell_text, cells))) for line, cells in self.rows())
+        is_text = self.form is not None
+        for line, cells in self.rows():
+            own = [cells[i] for i in at] if at else cells
+            yield line, own if is_text else list(map(cell_text, own))
 
     def count(self, n: int, text: str) -> None:
         """Remark how often something was done, unless it never was.

@@ -525,14 +525,14 @@ def _sheet_rows(
 ) -> Rows:
     unread = nullcontext(repeat(()))
     with (
-        _streamed(path, title, data_only=True) as values,
-        _streamed(path, title, data_only=False) if formulas else unread as written,
+        _streamed(path, title, values=True) as values,
+        _streamed(path, title, values=False) if formulas else unread as written,
     ):
         first_values: dict[Place, Any] = {}
         width = n_spread = 0
         rows = zip(values, written, strict=False)
         for number, (row, own) in enumerate(rows, 1):
-            cells = [cell.value for cell in row]
+            cells = list(row)
             n_spread += len(cells) - 100 * (len(cells) - cells.count(None))
             if n_spread > MOST_CELLS:
                 raise FileError(
@@ -561,11 +561,11 @@ def _sheet_rows(
 
 
 @contextmanager
-def _streamed(path: Path, title: str, *, data_only: bool) -> Iterator[Iterable[Any]]:
-    """The rows of a sheet; what the file says of its size may be wrong."""
-    with open_book(path, data_only=data_only, read_only=True) as book:
+def _streamed(path: Path, title: str, *, values: bool) -> Iterator[Iterable[Any]]:
+    """The values of a sheet, or its cells; what it says of its size may be wrong."""
+    with open_book(path, data_only=values, read_only=True) as book:
         book[title].reset_dimensions()
-        with closing(book[title].iter_rows()) as rows:
+        with closing(book[title].iter_rows(values_only=values)) as rows:
             yield rows
 
 

@@ -274,14 +274,6 @@ def test_a_date_is_read_and_written_as_the_others_are(tmp_path, form, moment):
     assert spelled(tmp_path, cells[:2], known.values[2, 0]) == cells[2]
 
 
-def test_a_column_that_has_none_as_a_value_keeps_it(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("label,parking\na,none\nb,garage\nc,carport\nd,\n")
-    answer, found = filled(path, {"parking": "garage"}, titles=("parking",))
-    assert found == path.read_bytes().replace(b"d,", b"d,garage")
-    assert (answer.filled, answer.markers) == (1, 1)
-
-
 def test_an_encoding_whose_letters_depend_on_their_place_keeps_the_others(tmp_path):
     path = tmp_path / "t.csv"
     old = "label,x,note\n\u732b,,\u732b\nb,\u8d64,\n".encode("iso2022_jp")
@@ -362,16 +354,3 @@ def test_encoding_delimiter_notation_and_markers_stay(tmp_path, encoding):
     new = new.replace("-\r", "Y\r").replace("n/a;?", "17,13 \u20ac;2.7.2021")
     assert found == new.encode(encoding)
     assert (answer.filled, answer.left_empty, answer.markers) == (6, 0, 0)
-
-
-def test_a_failure_leaves_the_old_file(table, tmp_path):
-    out = tmp_path / "o.csv"
-    out.write_text("old")
-
-    def predict(asked):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fill_table(table, out, ["size"], str, predict)
-    assert out.read_text() == "old"
-    assert sorted(x.name for x in tmp_path.iterdir()) == ["looks.csv", "o.csv"]
