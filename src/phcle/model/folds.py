@@ -184,7 +184,7 @@ def out_of_fold(
     problem = device.problem
     rng = np.random.default_rng(seed)
     row_of = index_of(problem.labels)
-    folds: dict[int, _DenseFolds | _TagFolds] = {}
+    folds: dict[int, _Folds] = {}
     for number, context in enumerate(problem.contexts):
         n_described = np.count_nonzero(context.observed)
         is_judged = context.can_be_completed and n_described >= FEWEST_LABELS
@@ -192,9 +192,8 @@ def out_of_fold(
             continue
         table = cast(DescriptiveContext, context)
         rows = np.array([row_of[x] for x in table.labels], dtype=np.int64)
-        kind = _TagFolds if table.value_kind == "tags" else _DenseFolds
-        folds[number] = kind(table, rows, rng)
-    hides_cells = any(isinstance(each, _DenseFolds) for each in folds.values())
+        folds[number] = _Folds(table, rows, rng)
+    hides_cells = any(not each.is_tags for each in folds.values())
     whole_rows = [False] * FOLDS * hides_cells + [True] * FOLDS * bool(folds)
     for done, hides_rows in enumerate(whole_rows):
         fold = done % FOLDS
@@ -207,27 +206,36 @@ def out_of_fold(
     return {each.table.name: each.held() for each in folds.values()}
 
 
-class _DenseFolds:
-    """Folds of one table of numbers, categories and truth values."""
+class _Folds:
+    """Folds of one table: of its cells and labels, or of the labels of tags alone."""
 
     def __init__(
         self, table: DescriptiveContext, rows: Ints, rng: np.random.Generator
     ) -> None:
         self.table, self.rows = table, rows
+        self.is_tags = table.value_kind == "tags"
         n, n_columns = len(rows), len(table.columns)
+        if self.is_tags:
+            self.row_fold = rng.integers(0, FOLDS, n).astype(np.int8)
+            n_kept = max(min(n, MOST_TAGS // max(n_columns, 1)), 1)
+            self.sample = np.sort(rng.choice(n, n_kept, replace=False))
+            self.tags: list[HeldTags] = []
+            return
         self.known = table.matrix.known_cells()
         self.cell_fold = rng.integers(0, FOLDS, (n, len(table.fields))).astype(np.int8)
         self.row_fold = rng.integers(0, FOLDS, n).astype(np.int8)
         self.cells = np.zeros((FOLDS, n, n_columns), dtype=np.float16)
         self.whole = np.zeros((n, n_columns), dtype=np.float16)
 
-    def without(self, fold: int, hides_rows: bool) -> DescriptiveContext:
+    def without(self, fold: int, hides_rows: bool) -> DescriptiveContext | None:
         """The table without the cells, or the labels, of a fold."""
+        if self.is_tags:  # single tags are never hidden
+            own = self.rows[self.row_fold == fold]
+            return self.table.without(own) if hides_rows else None
         at, columns = self.known
-        field_of = _field_of(self.table)
-        folds = (
-            self.row_fold[at] if hides_rows else self.cell_fold[at, field_of[columns]]
-        )
+        folds = self.row_fold[at]
+        if not hides_rows:
+            folds = self.cell_fold[at, _field_of(self.table)[columns]]
         is_in = folds == fold
         return self.table.without(self.rows[at[is_in]], columns[is_in])
 
@@ -240,63 +248,29 @@ class _DenseFolds:
         U: AnyFloats,
     ) -> None:
         """Keep what the fit predicts, on the scale of the whole table."""
-        moved = (left.offset - self.table.offset) / self.table.scale
-        own = np.flatnonzero(self.row_fold == fold) if hides_rows else slice(None)
-        found = np.clip(W[self.rows[own]] @ U.T + moved, -LARGEST, LARGEST)
+        own = np.arange(len(self.rows))
         if hides_rows:
-            self.whole[own] = found
-        else:
-            self.cells[fold] = found
-
-    def held(self) -> HeldOut:
-        """What was predicted."""
-        return HeldOut(self.rows, self.cell_fold, self.cells, self.row_fold, self.whole)
-
-
-class _TagFolds:
-    """Folds of the labels of one table of tags, and cells of some of them."""
-
-    def __init__(
-        self, table: DescriptiveContext, rows: Ints, rng: np.random.Generator
-    ) -> None:
-        self.table, self.rows = table, rows
-        self.row_fold = rng.integers(0, FOLDS, len(rows)).astype(np.int8)
-        n = max(min(len(rows), MOST_TAGS // max(len(table.columns), 1)), 1)
-        self.sample = np.sort(rng.choice(len(rows), n, replace=False))
-        self.found: list[HeldTags] = []
-
-    def without(self, fold: int, hides_rows: bool) -> DescriptiveContext | None:
-        """The table without the labels of a fold; single tags are never hidden."""
-        if not hides_rows:
-            return None
-        return self.table.without(self.rows[self.row_fold == fold])
-
-    def note(
-        self,
-        fold: int,
-        hides_rows: bool,
-        left: DescriptiveContext,
-        W: AnyFloats,
-        U: AnyFloats,
-    ) -> None:
-        """Keep what the fit predicts of the sampled labels of a fold."""
-        own = self.sample[self.row_fold[self.sample] == fold]
-        steps = W[self.rows[own]] @ U.T
+            own = np.flatnonzero(self.row_fold == fold)
+        if self.is_tags:
+            own = self.sample[self.row_fold[self.sample] == fold]
         moved = (left.offset - self.table.offset) / self.table.scale
-        truth = self.table.matrix.take(own)
-        at, columns = truth.known_cells()
-        self.found.append(
-            HeldTags(
-                self.rows[own[at]],
-                columns,
-                truth.cells(at, columns) != 0,
-                np.asarray((steps + moved)[at, columns], dtype=np.float32),
-            )
-        )
+        found = W[self.rows[own]] @ U.T + moved
+        if self.is_tags:
+            truth = self.table.matrix.take(own)
+            at, columns = truth.known_cells()
+            steps = np.asarray(found[at, columns], dtype=np.float32)
+            has_it = truth.cells(at, columns) != 0
+            self.tags.append(HeldTags(self.rows[own[at]], columns, has_it, steps))
+        elif hides_rows:
+            self.whole[own] = np.clip(found, -LARGEST, LARGEST)
+        else:
+            self.cells[fold] = np.clip(found, -LARGEST, LARGEST)
 
-    def held(self) -> HeldTags:
+    def held(self) -> HeldOut | HeldTags:
         """What was predicted."""
-        return HeldTags.joined(self.found)
+        if self.is_tags:
+            return HeldTags.joined(self.tags)
+        return HeldOut(self.rows, self.cell_fold, self.cells, self.row_fold, self.whole)
 
 
 def _fitted(
