@@ -65,6 +65,19 @@ def random_contexts(rng, n_labels=6, *, sparse_tags=True):
     return [first, second, patchy, tags, whole]
 
 
+def table(name, labels, values):
+    """A table whose columns are called after it."""
+    columns = tuple(f"{name}{i}" for i in range(values.shape[1]))
+    return DescriptiveContext(name, tuple(labels), columns, values)
+
+
+def tree_of(labels, group, name="tree", **options):
+    """A hierarchy of groups below one root."""
+    edges = [(label, f"group{g}") for label, g in zip(labels, group, strict=True)]
+    edges += [(f"group{g}", "root") for g in sorted(set(group))]
+    return RelationalContext.from_hierarchy(edges, name=name, **options)
+
+
 def family_contexts(n_labels=6):
     """A tree and a graph of relatives; one label is in neither of them."""
     labels = [f"label{i}" for i in range(n_labels - 1)]

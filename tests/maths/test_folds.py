@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from problems import table, tree_of
 
-from phcle import DescriptiveContext, RelationalContext
+from phcle import DescriptiveContext
 from phcle.backends.protocol import choose_backend
 from phcle.contexts import align
 from phcle.model.choose import pose_chosen
@@ -17,8 +18,7 @@ from phcle.options import DEFAULTS
 
 N_LABELS, N_COLUMNS = 400, 40
 LABELS = tuple(f"label{i}" for i in range(N_LABELS))
-EDGES = [(x, f"group{i // 5}") for i, x in enumerate(LABELS)]
-EDGES += [(f"group{i}", "root") for i in range(N_LABELS // 5)]
+GROUP = np.arange(N_LABELS) // 5
 
 
 def held_out(contexts):
@@ -33,12 +33,8 @@ def test_nothing_is_known_of_hidden_noise(role):
     """From 16,000 cells, a correlation of chance has a standard error of 0.008."""
     rng = np.random.default_rng(0)
     noise = rng.normal(size=(N_LABELS, N_COLUMNS))
-    columns = tuple(f"c{i}" for i in range(N_COLUMNS))
-    contexts = [
-        RelationalContext.from_hierarchy(EDGES, name="tree", role=role),
-        DescriptiveContext("table", LABELS, columns, noise),
-    ]
-    held = held_out(contexts)
+    tree = tree_of(LABELS, GROUP, role=role)
+    held = held_out([tree, table("table", LABELS, noise)])
     row, column = np.indices(noise.shape)
     said = held.without_cells[held.cell_fold, row, column].astype(float)
     for found in (said, held.without_row.astype(float)):
@@ -54,7 +50,7 @@ def test_nothing_is_known_of_hidden_tags():
         for x, own in zip(LABELS, has, strict=True)
     }
     contexts = [
-        RelationalContext.from_hierarchy(EDGES, name="tree", role="family"),
+        tree_of(LABELS, GROUP, role="family"),
         DescriptiveContext.from_tags(tags, name="table"),
     ]
     held = held_out(contexts)

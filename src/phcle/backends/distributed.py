@@ -143,15 +143,9 @@ class TorchProcesses(Processes):
 
     def gather(self, own: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
         """Collect an array of every process."""
-        lengths = np.zeros(self.size)
-        lengths[self.rank] = len(own)
-        found = []
-        for rank, length in enumerate(self.sum_over(lengths)):
-            part = own if rank == self.rank else np.empty(int(length), own.dtype)
-            sent = self.torch.tensor(part, device=self.device)
-            with clear_errors():
-                self.dist.broadcast(sent, src=rank)
-            found.append(np.asarray(sent.cpu().numpy()))
+        found: list[Any] = [None] * self.size
+        with clear_errors():
+            self.dist.all_gather_object(found, own)
         return found
 
 

@@ -80,14 +80,16 @@ def test_vectors_have_no_more_dimensions_than_columns_and_counts_can_fill(choose
     assert fit(wide, nodes, choose=choose).embedding_.dim <= 28 + len(nodes.columns)
 
 
-def test_a_checkpoint_keeps_the_choice(tmp_path):
+def test_a_checkpoint_keeps_the_choice_and_measured_weights(tmp_path):
     path = tmp_path / "fit.ckpt"
     contexts = [tree(), table(family_values())]
-    whole = PHCLE(completion="none").fit(contexts)
+    options = {"weights": "auto", "completion": "none"}
+    whole = PHCLE(**options).fit(contexts)
     with pytest.warns(UserWarning, match="not converged"):
-        PHCLE(max_iter=2, completion="none").fit(contexts, checkpoint=path)
-    resumed = PHCLE(completion="none").fit(contexts, checkpoint=path, resume=True)
+        PHCLE(**options, max_iter=2).fit(contexts, checkpoint=path)
+    resumed = PHCLE(**options).fit(contexts, checkpoint=path, resume=True)
     assert resumed.chosen_.to_dict() == whole.chosen_.to_dict()
+    assert resumed.weights_ == whole.weights_
     assert resumed.embedding_.vectors.tobytes() == whole.embedding_.vectors.tobytes()
 
 

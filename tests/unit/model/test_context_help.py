@@ -5,15 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from problems import table, tree_of
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext, context_help, load
 
 LABELS = tuple(f"label{i}" for i in range(150))
-
-
-def table(name, values, labels=LABELS):
-    columns = tuple(f"{name}{i}" for i in range(values.shape[1]))
-    return DescriptiveContext(name, labels, columns, values)
 
 
 @pytest.fixture(scope="module")
@@ -22,15 +18,13 @@ def contexts():
     rng = np.random.default_rng(1)
     group = np.arange(150) // 5
     latent = rng.normal(size=(30, 6))[group]
-    edges = [(x, f"group{g}") for x, g in zip(LABELS, group, strict=True)]
-    edges += [(f"group{g}", "root") for g in range(30)]
     first = latent @ rng.normal(size=(6, 4)) + 0.3 * rng.normal(size=(150, 4))
     second = latent @ rng.normal(size=(6, 4)) + 0.3 * rng.normal(size=(150, 4))
     return [
-        RelationalContext.from_hierarchy(edges, name="tree"),
-        table("first", first),
-        table("second", second),
-        table("noise", rng.normal(size=(150, 4))),
+        tree_of(LABELS, group),
+        table("first", LABELS, first),
+        table("second", LABELS, second),
+        table("noise", LABELS, rng.normal(size=(150, 4))),
     ]
 
 

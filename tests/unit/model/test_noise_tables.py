@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from problems import table, tree_of
 
-from phcle import PHCLE, DescriptiveContext, RelationalContext
+from phcle import PHCLE, DescriptiveContext
 
 N_LABELS, N_GROUPS, N_COLUMNS = 200, 20, 12
 LABELS = tuple(f"label{i}" for i in range(N_LABELS))
-
-
-def table(name, values):
-    columns = tuple(f"{name}{i}" for i in range(values.shape[1]))
-    return DescriptiveContext(name, LABELS, columns, values)
 
 
 def planted(rng, n_noise=0, *, with_tree=False):
@@ -27,14 +23,12 @@ def planted(rng, n_noise=0, *, with_tree=False):
     truth = latent @ rng.normal(size=(3, N_COLUMNS))
     truth += 0.4 * rng.normal(size=truth.shape)
     is_gap = rng.random(truth.shape) < 0.3
-    contexts = [table("good", np.where(is_gap, np.nan, truth))]
+    contexts = [table("good", LABELS, np.where(is_gap, np.nan, truth))]
     if with_tree:
-        edges = [(label, f"g{x}") for label, x in zip(LABELS, group, strict=True)]
-        edges += [(f"g{x}", "root") for x in range(N_GROUPS)]
-        contexts.append(RelationalContext.from_hierarchy(edges, name="tree"))
+        contexts.append(tree_of(LABELS, group))
     noise = [rng.normal(size=(N_LABELS, 6)) for _ in range(n_noise)]
-    contexts += [table(f"noise{i}", values) for i, values in enumerate(noise)]
-    contexts += [table("again", values) for values in noise[-1:]]
+    contexts += [table(f"noise{i}", LABELS, values) for i, values in enumerate(noise)]
+    contexts += [table("again", LABELS, values) for values in noise[-1:]]
     return contexts, truth, is_gap
 
 

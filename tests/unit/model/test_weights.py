@@ -122,13 +122,3 @@ def test_automatic_weights_from_a_part_of_many_labels_still_find_the_noise(rng):
     weights = PHCLE(dim=4, weights="auto", max_iter=5, tol=0.1, completion="none")
     found = weights.fit(planted_contexts(rng, n=5_200)).weights_
     assert found["noise"] < 0.1 * found["signal"]
-
-
-def test_a_resumed_fit_keeps_measured_weights(rng, tmp_path):
-    contexts, file = planted_contexts(rng), tmp_path / "fit.checkpoint"
-    model = PHCLE(dim=4, weights="auto", tol=0.1, completion="none")
-    model.fit(contexts, checkpoint=file)
-    weights, chosen = model.weights_, model.chosen_
-    model.fit(contexts, checkpoint=file, resume=True)
-    assert model.weights_ == weights
-    assert model.chosen_ == chosen
