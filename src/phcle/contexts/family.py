@@ -6,7 +6,7 @@ nodes to each other. W sees a linear term; P is solved from W.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -70,9 +70,7 @@ class FamilyContext(Context):
 
     kinship: Kinship
     source: str
-    informed: Flags = field(
-        default_factory=lambda: np.zeros(0, dtype=bool), kw_only=True
-    )
+    informed: Any = field(default=None, kw_only=True)
     teachers: tuple[str, ...] = field(default=(), kw_only=True)
 
     kind = "family"
@@ -182,10 +180,6 @@ class FamilyContext(Context):
         square = float((P * (self.bonds @ P)).sum())
         return {"family": 0.5 * lam.ridge * lam.stiffness * square}
 
-    def factor_ridge(self, lam: Penalties) -> float:
-        """Nothing: the nodes turn with W, see `NodeUpdate.label_grams`."""
-        return 0.0
-
     def start_target(
         self, backend: Backend, weight: float, lam: Penalties
     ) -> StartTarget:
@@ -241,7 +235,8 @@ class FamilyContext(Context):
         vectors = pair.vectors_of(self.teachers)
         if vectors is None or not (self.weight and self.teachers):
             return super().reasons(pair)
-        places, solver = self._teaching(pair.lam.stiffness)
+        places = self.kinship.places(self.teachers, self.columns)
+        solver = _factorised(places, self.bonds, self.weight, pair.lam.stiffness)
         shares = self.weight * (places @ solver.solve(self._hang(pair.labels).T)).T
         weight = self.term_weight(self.weight, pair.lam) / 2
         parts = weight * shares * (pair.vectors[::-1] @ vectors.T)  # (2, teachers)
@@ -256,17 +251,6 @@ class FamilyContext(Context):
         groups = np.append(groups, [AT["own_data"]] * 2)
         names, unnamed = (*self.teachers, *pair.labels), np.zeros(len(found), bool)
         return Reasons(names, found, groups, found, unnamed)
-
-    @cached_property
-    def _teaching(self) -> Callable[[float], tuple[sp.csr_array, Any]]:
-        """Where teachers hang, and the factorised system; kept for one stiffness."""
-
-        @lru_cache(maxsize=1)
-        def prepare(stiffness: float) -> tuple[sp.csr_array, Any]:
-            places = self.kinship.places(self.teachers, self.columns)
-            return places, _factorised(places, self.bonds, self.weight, stiffness)
-
-        return prepare
 
     @property
     def file_kinds(self) -> tuple[str, ...]:
