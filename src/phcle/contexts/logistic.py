@@ -161,21 +161,17 @@ class _LocalLogistic(Local):
         self.gradient = dense + self.entries.sums(pull)
 
     @cached_property
-    def _near_counts(self) -> Array:
-        """Curvature of the counts at the known entries: (r, width)."""
-        return self.weights * self.near_sigmoid * (1 - self.near_sigmoid)
-
-    @cached_property
-    def _near_dense(self) -> Array:
-        """Curvature of the dense part at the known entries: (r, width)."""
-        mass = self.view.mass[self.padded.columns]
-        known = self.rate[:, None] * mass * self.padded.known
-        return known * self.near_sigmoid * (1 - self.near_sigmoid)
+    def _bends(self) -> tuple[Array, Array]:
+        """Curvature of counts, and of the dense part, at known entries: (r, width)."""
+        bend = self.near_sigmoid * (1 - self.near_sigmoid)
+        mass = self.rate[:, None] * self.view.mass[self.padded.columns]
+        return self.weights * bend, mass * self.padded.known * bend
 
     @cached_property
     def _near(self) -> Array:
         """Curvature of both at the known entries: (r, width)."""
-        return self._near_counts + self._near_dense
+        counts, dense = self._bends
+        return counts + dense
 
     @cached_property
     def _elsewhere(self) -> Array:
@@ -184,7 +180,7 @@ class _LocalLogistic(Local):
         Of the dense part's trace, that is what the known entries leave.
         """
         squares = self.view.squares[self.padded.columns]
-        near = self.xp.sum(self._near_dense * squares, axis=1)
+        near = self.xp.sum(self._bends[1] * squares, axis=1)
         trace = self.xp.clip(self.view.trace, min=_tiny(self.view.backend))
         return self.xp.clip(self.rate * self.dense.spread - near / trace, min=0.0)
 
@@ -198,7 +194,7 @@ class _LocalLogistic(Local):
             result = self.rate[:, None] * self._probed(z)
         else:
             result = self._elsewhere[:, None] * self.xp.matmul(z, self.view.gram)
-        near = self._near_counts if exact else self._near
+        near = self._bends[0] if exact else self._near
         return result + self.entries.bent(near, z)
 
     def mean_curvature(self) -> Array:

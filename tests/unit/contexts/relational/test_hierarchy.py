@@ -272,10 +272,3 @@ def test_many_leaves_stay_sparse(kind):
     assert len(context.observed_labels) > 5_700
     assert context.counts.nnz < 1_200_000
     assert peak < 150e6  # half of a dense matrix
-
-
-def test_chain_of_thousands_of_nodes_is_read():
-    edges = [(f"n{i}", f"n{i + 1}") for i in range(5_000)]
-    context = RelationalContext.from_hierarchy(edges, labels=["n0", "n1"])
-    assert context.counts.shape == (2, 5_000)
-    assert np.all(context.counts.data > 0)
