@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from phcle.answers import Completion, Description, Explanation, Nearest, Neighbour
 from phcle.arrays import AnyFloats
-from phcle.contexts.labels import as_labels, as_names, listed, normal
+from phcle.contexts.labels import as_labels, listed, normal
 from phcle.contexts.protocol import Context
 from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.labels import Labels
@@ -620,39 +620,6 @@ class LabelEmbedding:
             tuple(kept), self.vectors[rows], self.names, spellings=self.spellings
         )
 
-    def with_rows(
-        self,
-        labels: Sequence[str],
-        vectors: AnyFloats,
-        contexts: Iterable[Context],
-        names: Mapping[str, str],
-    ) -> LabelEmbedding:
-        """Return other labels in the same vector space.
-
-        Parameters
-        ----------
-        labels : sequence of str
-            The new labels.
-        vectors : array of shape (labels, dim)
-            Their vectors.
-        contexts : iterable of Context
-            What the contexts know about them.
-        names : mapping from str to str
-            Their readable names; the present names are kept too.
-
-        Returns
-        -------
-        LabelEmbedding
-            The new labels alone.
-        """
-        return replace(
-            self,
-            labels=as_names(labels),
-            vectors=vectors,
-            contexts=tuple(contexts),
-            names={**self.names, **names},
-        )
-
     def joined(self, later: LabelEmbedding) -> LabelEmbedding:
         """Join the embedding with labels that `fold_in` returned.
 
@@ -672,16 +639,15 @@ class LabelEmbedding:
                 f"labels {some(sorted(both))} are in the embedding already; "
                 "leave them out of the new ones."
             )
-        whole = self.with_rows(
-            (*self.labels, *later.labels),
-            np.vstack([self.vectors, later.vectors.astype(self.vectors.dtype)]),
-            (
-                old.joined(new)
-                for old, new in zip(self.contexts, later.contexts, strict=True)
-            ),
-            later.names,
+        contexts = zip(self.contexts, later.contexts, strict=True)
+        return replace(
+            self,
+            labels=(*self.labels, *later.labels),
+            vectors=np.vstack([self.vectors, later.vectors.astype(self.vectors.dtype)]),
+            contexts=tuple(old.joined(new) for old, new in contexts),
+            names={**self.names, **later.names},
+            spellings={**self.spellings, **later.spellings},
         )
-        return replace(whole, spellings={**self.spellings, **later.spellings})
 
     def to_frame(self) -> Any:
         """Convert the vectors to a data frame.

@@ -107,13 +107,17 @@ def fold_in(
         vectors = solve_labels(posed, None, factors, weights).W
         vectors = vectors.astype(embedding.vectors.dtype)
     _refuse_overflow(labels, vectors)
-    kept = [context.learned(labels, context.weight, context.factor) for context in rows]
-    new = embedding.with_rows(labels, vectors, kept, names or {})
-    new = replace(new, predictions={})
+    kept = (context.learned(labels, context.weight, context.factor) for context in rows)
     match = contexts.match if isinstance(contexts, ReadContexts) else None
-    if match is None:
-        return new
-    return replace(new, spellings={**new.spellings, **match.spellings})
+    return replace(
+        embedding,
+        labels=tuple(labels),
+        vectors=vectors,
+        contexts=tuple(kept),
+        names={**embedding.names, **(names or {})},
+        spellings={**embedding.spellings, **(match.spellings if match else {})},
+        predictions={},
+    )
 
 
 def _refuse_foreign(given: Iterable[str], embedding: LabelEmbedding) -> None:
