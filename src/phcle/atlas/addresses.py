@@ -38,37 +38,34 @@ class Addresses:
     """
 
     def __init__(self, opened: Opened) -> None:
-        self._opened = opened
+        self._embedding = opened.embedding
         self._folder = None if opened.file is None else opened.file.resolve().parent
 
     @cached_property
     def _columns(self) -> list[tuple[str, str, bool, dict[str, str]]]:
         """Context, title, whether it holds pictures, and addresses by label."""
         found: list[tuple[str, str, bool, dict[str, str]]] = []
-        if self._folder is None:
-            return found
+        files = self._embedding.origin.get("files", ()) if self._folder else ()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PhcleWarning)
-            for source in self._opened.embedding.origin.get("files", ()):
+            for source in files:
                 # The table may be gone, or cannot be read any more.
                 with suppress(PhcleError, OSError, KeyError, TypeError):
-                    found += self._columns_of(source, self._folder)
+                    found += self._columns_of(source)
         return found
 
     def _columns_of(
-        self, source: Any, folder: Path
+        self, source: Any
     ) -> Iterator[tuple[str, str, bool, dict[str, str]]]:
-        """Columns of addresses of one table."""
-        name = str(source["file"])
-        if Path(name).name != name:
-            return
-        path = folder / name
+        """Columns of addresses of one table, if it is the one that was read."""
+        assert self._folder is not None
+        path = self._folder / Path(str(source["file"])).name
         with path.open("rb") as content:
             if file_digest(content, "sha256").hexdigest() != source["sha256"]:
                 return
         table = open_table(path)
         at = table.columns_of("attributes")["label"]
-        spelled = self._opened.embedding.called.spelled
+        spelled = self._embedding.called.spelled
         rows = [(spelled(cells[at]), cells) for _, cells in table.texts()]
         for i, title in enumerate(table.header):
             own = {

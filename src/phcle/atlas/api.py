@@ -11,21 +11,14 @@ from urllib.parse import urlencode
 
 import numpy as np
 from anyio import CapacityLimiter, to_thread
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Body, Query, Request, Response
 from fastapi.responses import FileResponse, JSONResponse
-from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from phcle.arrays import Ints
 from phcle.atlas import pages
 from phcle.atlas.addresses import Addresses
-from phcle.atlas.columns import (
-    column_of,
-    columns_of,
-    hierarchy_lists,
-    packed,
-    tags_of,
-)
+from phcle.atlas.columns import column_of, columns_of, hierarchy_lists, packed
 from phcle.atlas.map import map_values
 from phcle.atlas.new_label import NewLabelForm, land, landed
 from phcle.atlas.opened import Opened
@@ -49,15 +42,6 @@ PICTURES = CapacityLimiter(1)
 Text = Annotated[str, Query(min_length=1, max_length=500)]
 Name = Annotated[str, Query(max_length=1000)]
 Typed = Annotated[str, Query(max_length=200, description="What was typed so far.")]
-
-
-class LabelSet(BaseModel):
-    """Some labels, by id or by row."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    labels: Annotated[list[str], Field(max_length=100_000)] = []
-    rows: Annotated[list[int], Field(max_length=1_000_000)] = []
 
 
 @dataclass
@@ -149,8 +133,6 @@ def _add_embedding(quick: APIRouter, costly: APIRouter, workspace: Workspace) ->
 
         Without a column: the tags, words or linked labels that each label has.
         """
-        if not column:
-            return JSONResponse(tags_of(opened.embedding, context))
         return JSONResponse(column_of(opened.embedding, context, column, value))
 
     @costly.get("/hierarchy")
@@ -241,10 +223,11 @@ def _add_labels(quick: APIRouter, costly: APIRouter, opened: Opened) -> None:
         return JSONResponse(pages.node_page(opened, node))
 
     @costly.post("/shared")
-    def shared(some: LabelSet) -> JSONResponse:
-        """What some labels share, and what is odd among them."""
-        rows = [embedding.row_of[embedding.resolve(x)] for x in some.labels]
-        found = _checked(embedding, [*rows, *some.rows])
+    def shared(
+        rows: Annotated[list[int], Body(embed=True, max_length=1_000_000)],
+    ) -> JSONResponse:
+        """What the labels of some rows share, and what is odd among them."""
+        found = _checked(embedding, rows)
         if len(found) < 2:
             raise OptionError("two labels or more share something. Give more of them.")
         return JSONResponse(shared_by(opened, found))
@@ -252,10 +235,9 @@ def _add_labels(quick: APIRouter, costly: APIRouter, opened: Opened) -> None:
 
 def _checked(embedding: Any, rows: list[int]) -> Ints:
     """Rows in ascending order, each once; others than those of labels are refused."""
-    found = np.unique(np.array(rows, dtype=np.int64))
-    if len(found) and not 0 <= found[0] <= found[-1] < len(embedding):
+    if rows and not 0 <= min(rows) <= max(rows) < len(embedding):
         raise OptionError(f"rows must be from 0 to {len(embedding) - 1}.")
-    return found
+    return np.unique(np.array(rows, dtype=np.int64))
 
 
 def _add_new(quick: APIRouter, costly: APIRouter, workspace: Workspace) -> None:

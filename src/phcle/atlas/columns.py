@@ -161,12 +161,14 @@ def _columns_of_table(
 def column_of(
     embedding: LabelEmbedding,
     context: str,
-    title: str,
+    title: str = "",
     value: str = "",
     *,
     is_short: bool = False,
 ) -> dict[str, Any]:
     """Pack one column over all labels: values, and how sure each of them is.
+
+    Without a title: the tags, words or linked labels of all labels.
 
     Parameters
     ----------
@@ -184,6 +186,8 @@ def column_of(
     dict
         Values for JSON.
     """
+    if not title:
+        return tags_of(embedding, context)
     table = table_called(embedding, context)
     column = table.column(title)
     made: dict[str, Any] = {"context": context, "title": title, "kind": column.kind}

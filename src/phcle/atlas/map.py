@@ -62,7 +62,7 @@ def map_values(opened: Opened) -> dict[str, Any]:
         "colourings": [
             {**each, "codes": packed(each["codes"], "u1")} for each in every
         ],
-        "regions": [vars(region) for region in regions],
+        "regions": regions,
         "method": f"{SKETCH}, until a better map is ready"
         if found is None
         else found.method,

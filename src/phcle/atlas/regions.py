@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -197,35 +198,15 @@ class _Search:
         return float(-(share * np.log(share)).sum())
 
 
-@dataclass(frozen=True)
-class MapRegion:
-    """The name of a part of the map.
-
-    Attributes
-    ----------
-    name : str
-        The name of what its labels share.
-    x, y : float
-        Where its labels are densest, or the middle of several crowds of them.
-    reach : float
-        Distance from there within which half of its labels lie.
-    labels : int
-        Number of its labels.
-    of : str or None
-        Title of the colouring whose group it is; None for a finer region.
-    """
-
-    name: str
-    x: float
-    y: float
-    reach: float
-    labels: int
-    of: str | None = None
+Region = dict[str, Any]
+"""A part of the map: its `name`; `x` and `y`, where its `labels` (so many) are densest,
+or the middle of several crowds; its `reach`, within which half of them lie; and `of`,
+the title of the colouring whose group it is, or None for a finer region."""
 
 
 def group_regions(
     title: str, groups: Sequence[str], codes: Ints, places: Floats
-) -> list[MapRegion]:
+) -> list[Region]:
     """Place the name of each group of a colouring where its labels are.
 
     Parameters
@@ -241,7 +222,7 @@ def group_regions(
 
     Returns
     -------
-    list of MapRegion
+    list of dict
         The groups that have labels, the largest first.
     """
     found = []
@@ -249,12 +230,12 @@ def group_regions(
         rows = np.flatnonzero(codes == code)
         if len(rows):
             found.append(_region(name, places[rows], of=title))
-    return sorted(found, key=lambda each: -each.labels)
+    return sorted(found, key=lambda each: -each["labels"])
 
 
 def node_regions(
     embedding: LabelEmbedding, hierarchy: Hierarchy, places: Floats
-) -> list[MapRegion]:
+) -> list[Region]:
     """Place the names of a hierarchy's nodes whose labels lie together.
 
     Parameters
@@ -268,7 +249,7 @@ def node_regions(
 
     Returns
     -------
-    list of MapRegion
+    list of dict
         The regions, the largest first.
     """
     from scipy.spatial import cKDTree
@@ -292,20 +273,20 @@ def node_regions(
     # Leave out nodes whose labels are mixed with others, or lie far from each other.
     tree = cKDTree(places)
 
-    def is_pure(each: MapRegion) -> bool:
-        reach = max(each.reach, 1e-4)
-        n = tree.query_ball_point((each.x, each.y), reach, return_length=True)
-        return bool(each.labels / 2 >= PURE * n)
+    def is_pure(each: Region) -> bool:
+        reach = max(each["reach"], 1e-4)
+        n = tree.query_ball_point((each["x"], each["y"]), reach, return_length=True)
+        return bool(each["labels"] / 2 >= PURE * n)
 
     chosen = []
     for middle, densest in found:
         # The name of several groups stands between them, not on the densest one.
-        tries = [middle, densest] if middle.reach < densest.reach else [densest]
+        tries = [middle, densest] if middle["reach"] < densest["reach"] else [densest]
         chosen.append(next(filter(is_pure, tries), None))
     return [each for each in chosen if each is not None]
 
 
-def part_regions(embedding: LabelEmbedding, places: Floats) -> list[MapRegion]:
+def part_regions(embedding: LabelEmbedding, places: Floats) -> list[Region]:
     """Name parts of the map after their most central labels.
 
     For embeddings without a hierarchy.
@@ -319,7 +300,7 @@ def part_regions(embedding: LabelEmbedding, places: Floats) -> list[MapRegion]:
 
     Returns
     -------
-    list of MapRegion
+    list of dict
         The regions, the largest first.
     """
     from sklearn.cluster import MiniBatchKMeans
@@ -334,10 +315,10 @@ def part_regions(embedding: LabelEmbedding, places: Floats) -> list[MapRegion]:
         rows = np.flatnonzero(codes == code)
         group = [embedding.labels[i] for i in rows]
         regions.append(_region(central_name(embedding, group), places[rows]))
-    return sorted(regions, key=lambda each: -each.labels)
+    return sorted(regions, key=lambda each: -each["labels"])
 
 
-def _region(name: str, own: Floats, of: str | None = None) -> MapRegion:
+def _region(name: str, own: Floats, of: str | None = None) -> Region:
     """A region around the densest place of its labels."""
     low = own.min(axis=0)
     side = float((own.max(axis=0) - low).max()) or 1.0
@@ -352,8 +333,9 @@ def _region(name: str, own: Floats, of: str | None = None) -> MapRegion:
     return _around(name, own, own[is_near].mean(axis=0), of)
 
 
-def _around(name: str, own: Floats, centre: Floats, of: str | None = None) -> MapRegion:
+def _around(name: str, own: Floats, centre: Floats, of: str | None = None) -> Region:
     """A region around a place, which reaches half of its labels."""
     reach = float(np.median(np.linalg.norm(own - centre, axis=1)))
     x, y = (round(float(value), 4) for value in centre)
-    return MapRegion(name, x, y, round(reach, 4), len(own), of)
+    place = {"name": name, "x": x, "y": y, "reach": round(reach, 4)}
+    return {**place, "labels": len(own), "of": of}

@@ -23,7 +23,7 @@ import numpy as np
 from phcle.answers import Explanation, WrittenReport, as_json
 from phcle.atlas import pages
 from phcle.atlas.addresses import Addresses
-from phcle.atlas.columns import column_of, columns_of, hierarchy_lists, tags_of
+from phcle.atlas.columns import column_of, columns_of, hierarchy_lists
 from phcle.atlas.map import groupings, map_values
 from phcle.atlas.opened import Opened
 from phcle.atlas.shared import shared_by
@@ -263,10 +263,9 @@ class _Report:
         opened = self.opened
         self.progress("placing labels on the map", 0, 0)
         opened.map.wait()
-        label_map = map_values(opened)
         self.progress("collecting what is known", 0, 0)
         answers: Answers = {
-            "/api/map": {"[]": label_map},
+            "/api/map": {"[]": map_values(opened)},
             "/api/hierarchy": {"[]": hierarchy_lists(opened)},
             "/api/suspicious": {"[]": pages.suspicions(opened)} if self.n_cards else {},
             **self._columns(),
@@ -274,13 +273,11 @@ class _Report:
         }
         for each in groupings(opened):
             for code, name in enumerate(each["groups"][:-1]):
-                rows = np.flatnonzero(each["codes"] == code)
-                found = shared_by(opened, rows)
+                found = shared_by(opened, np.flatnonzero(each["codes"] == code))
                 answers["/api/shared"][_key(each["title"], name)] = found
         answers |= self._cards(folder)
         info = {**pages.about(opened), "is_report": True, "left_out": self.left_out}
-        answers["/api/info"] = {"[]": info}
-        return answers
+        return {**answers, "/api/info": {"[]": info}}
 
     def _columns(self) -> Answers:
         """Columns and tags, those with most known cells first, while there is room."""
@@ -291,10 +288,7 @@ class _Report:
         self.room = self.most_letters
         held: dict[str, Any] = {}
         for key in (*tags, *columns):
-            if len(key) == 1:
-                made = tags_of(embedding, *key)
-            else:
-                made = column_of(embedding, *key, is_short=True)
+            made = column_of(embedding, *key, is_short=True)
             if self.takes(made):
                 held[_key(*key)] = made
             else:
