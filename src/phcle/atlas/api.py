@@ -131,7 +131,7 @@ def _add_embedding(quick: APIRouter, costly: APIRouter, workspace: Workspace) ->
     def column(context: Name, column: Name = "", value: Name = "") -> JSONResponse:
         """One column over all labels, and how likely each has a value of it.
 
-        Without a column: the tags, words or linked labels that each label has.
+        Without a column: the tags that each label has.
         """
         return JSONResponse(column_of(opened.embedding, context, column, value))
 

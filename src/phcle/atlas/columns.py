@@ -7,7 +7,7 @@ what is known of each label and what was predicted, and nothing of pairs.
 from __future__ import annotations
 
 import base64
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,9 +25,6 @@ from phcle.embedding.predictions import Predictions, TagPredictions, known_field
 from phcle.embedding.summary import summarise
 from phcle.errors import check_choice
 
-MOST_FACTS = 10
-"""Words or linked labels of a label, in each context; the rarest say most."""
-
 MOST_GUESSES = 5
 """Predicted tags of a label, in each context."""
 
@@ -36,9 +33,6 @@ SURE = 0.5
 
 OBSERVED, UNSAID = 255, 254
 """Instead of a confidence in percent: the value is known, or nothing is said."""
-
-TAGS = "tags"
-"""Each tag can be a filter; words and linked labels are too many."""
 
 LEAST_WEIGHT = 0.05
 """Readers with a smaller weight are not named."""
@@ -93,17 +87,7 @@ def columns_of(opened: Opened) -> dict[str, Any]:
             columns += _columns_of_table(table, skills)
     return {
         "columns": columns,
-        "tags": [
-            {
-                "context": x.name,
-                "kind": kind,
-                "columns": len(x.columns),
-                "verb": x.verbs[0],
-                "is_filter": kind == TAGS,
-            }
-            for x in embedding.contexts
-            if (kind := _kind_of_tags(x))
-        ],
+        "tags": [{"context": name} for name in _tag_contexts(embedding)],
         "known": [
             {"context": x.name, "known": packed(_known_in(x, embedding), "u1")}
             for x in embedding.contexts
@@ -129,13 +113,8 @@ def _columns_of_table(
         if field.kind == "tag":
             continue
         gaps = ~known[:, number]
-        is_predicted = gaps & (context.weight > 0)
         readers: list[dict[str, Any]] = []
         if isinstance(stored, Predictions):
-            said: AnyFloats = stored.shares[:, field.at.start]
-            if field.kind == "number":
-                said = stored.step[:, number]
-            is_predicted &= ~np.isnan(said)
             share = is_described[gaps].mean() if gaps.any() else 1.0
             weights = np.array([share, 1 - share]) @ stored.weights[:, number]
             readers = [
@@ -149,8 +128,6 @@ def _columns_of_table(
                 "title": field.title,
                 "kind": field.kind,
                 "known": int(known[:, number].sum()),
-                "predicted": int(is_predicted.sum()),
-                "values": len(field.values),
                 "skill": skills.get((context.name, field.title)),
                 "readers": sorted(readers, key=lambda x: -x["weight"]),
             }
@@ -168,7 +145,7 @@ def column_of(
 ) -> dict[str, Any]:
     """Pack one column over all labels: values, and how sure each of them is.
 
-    Without a title: the tags, words or linked labels of all labels.
+    Without a title: the tags of all labels.
 
     Parameters
     ----------
@@ -227,54 +204,44 @@ def _short(numbers: AnyFloats) -> npt.NDArray[np.float32]:
 
 
 def tags_of(embedding: LabelEmbedding, name: str) -> dict[str, Any]:
-    """Pack the tags, words or linked labels of all labels.
+    """Pack the tags of all labels.
 
     Parameters
     ----------
     embedding : LabelEmbedding
         The embedding.
     name : str
-        A context of `columns_of`; an unknown one is refused.
+        A context of tags; an unknown one is refused.
 
     Returns
     -------
     dict
-        Values for JSON. Of words and linked labels, each label has its rarest.
+        Values for JSON.
     """
-    contexts = {x.name: x for x in embedding.contexts if _kind_of_tags(x)}
+    contexts = _tag_contexts(embedding)
     check_choice("a context of tags", name, list(contexts))
     context = contexts[name]
-    own = known_tags(embedding, context)
-    if _kind_of_tags(context) != TAGS:
-        n_with = np.maximum(np.bincount(own.indices, minlength=1), 1)
-        own.data = own.data * np.log1p(len(embedding) / n_with)[own.indices]
-        own = _largest(own, MOST_FACTS)
     made = {
         "context": name,
-        "verb": context.verbs[0],
         "columns": [embedding.name_of(x) for x in context.columns],
-        **_lists(own),
+        **_lists(_known_tags(embedding, context)),
     }
-    if context.can_be_completed and context.weight > 0:
+    if context.weight > 0:
         made |= _guesses(embedding, context)
     return made
 
 
-def known_tags(embedding: LabelEmbedding, context: Context) -> sp.csr_array:
-    """Find the tags, words or linked labels that labels are known to have.
+def _tag_contexts(embedding: LabelEmbedding) -> dict[str, DescriptiveContext]:
+    """The contexts whose columns are tags, of which labels have few."""
+    return {
+        x.name: x
+        for x in embedding.predicting
+        if x.can_be_completed and x.fields and x.fields[0].kind == "tag"
+    }
 
-    Parameters
-    ----------
-    embedding : LabelEmbedding
-        The embedding.
-    context : Context
-        One of its contexts with such columns.
 
-    Returns
-    -------
-    csr_array of shape (labels, columns)
-        How often, or how much, each label has each of them.
-    """
+def _known_tags(embedding: LabelEmbedding, context: Context) -> sp.csr_array:
+    """How often, or how much, each label has each tag."""
     at = np.array([context.index.get(x, -1) for x in embedding.labels])
     own = take_rows(context.cells, at)
     own.data = np.maximum(own.data, 0)
@@ -309,7 +276,7 @@ def hierarchy_lists(opened: Opened) -> dict[str, Any] | None:
     dict or None
         Values for JSON; None without a hierarchy.
     """
-    name, tree = opened.taxonomy
+    _, tree = opened.taxonomy
     embedding, n = opened.embedding, len(tree.nodes)
     if not n:
         return None
@@ -319,28 +286,12 @@ def hierarchy_lists(opened: Opened) -> dict[str, Any] | None:
     )
     inner = np.unique(tree.edges[:, 1])
     at = np.array([tree.index.get(label, -1) for label in embedding.labels])
-    nodes = [tree.nodes[i] for i in inner]
     return {
-        "context": name,
-        "verb": "are below",
-        "nodes": nodes,
-        "columns": list(map(embedding.name_of, nodes)),
+        "nodes": [tree.nodes[i] for i in inner],
         "own": packed(opened.row_of_node[inner] + 1, "u4"),
         **_lists(take_rows(parents, at)[:, inner]),
         "above": _lists(parents[inner][:, inner]),
     }
-
-
-def _kind_of_tags(context: Context) -> str:
-    """What the columns of a context are, if a label has few of them; or nothing."""
-    if context.hierarchy is not None or not context.labels:
-        return ""
-    if context.kind == "relational":
-        return "links"
-    own = cast(DescriptiveContext, context)
-    if not context.predicts_columns or own.value_kind == "numbers":
-        return ""
-    return TAGS if context.can_be_completed else "words"
 
 
 def _largest(values: sp.csr_array, most: int) -> sp.csr_array:

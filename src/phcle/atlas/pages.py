@@ -98,7 +98,7 @@ def label_page(opened: Opened, text: str, among: Sequence[str] = ()) -> dict[str
 
 def _place_in_taxonomy(opened: Opened, label: str) -> dict[str, Any] | None:
     """Find the path from a root down to the label, and its relatives."""
-    context, tree = opened.taxonomy
+    _, tree = opened.taxonomy
     if label not in tree.index:
         return None
     parents = tree.parents_of(label)
@@ -106,7 +106,6 @@ def _place_in_taxonomy(opened: Opened, label: str) -> dict[str, Any] | None:
     siblings.pop(label, None)
     children = tree.children_of(label)
     return {
-        "context": context,
         "path": _nodes(opened, tree.path_to(label)),
         "parents": _nodes(opened, parents),
         "children": _nodes(opened, children[:MOST_RELATIVES]),
@@ -275,5 +274,5 @@ def found_for(opened: Opened, typed: str, limit: int) -> dict[str, Any]:
         {**x, "above": list(map(embedding.name_of, tree.parents_of(x["node"])))}
         for x in _nodes(opened, ids)
     ]
-    labels = [{**named(opened, embedding.labels[i]), "row": i} for i in rows]
+    labels = [named(opened, embedding.labels[i]) for i in rows]
     return {"labels": labels, "nodes": nodes}

@@ -105,7 +105,6 @@ def test_profiles_count_cells_and_say_how_well_gaps_are_predicted(
     skills = {x["column"]: x for x in completion["columns"]}
     for column in asked(patchy_client, "columns")["columns"]:
         n_gaps = sum(x.column == column["title"] for x in cells)
-        assert column["predicted"] == n_gaps
         assert column["known"] == len(patchy) - n_gaps
         own = skills[column["title"]]
         assert {key: column["skill"][key] for key in own} == own
@@ -134,8 +133,7 @@ def test_the_chance_of_a_value_is_known_or_predicted(patchy_client, patchy):
 
 
 def test_tags_hold_what_labels_have(client, zoo_embedding):
-    kinds = {x["context"]: x["kind"] for x in asked(client, "columns")["tags"]}
-    assert kinds == {"looks": "tags", "words": "words"}
+    assert asked(client, "columns")["tags"] == [{"context": "looks"}]
     found = asked(client, "column", context="looks")
     starts = np.append(0, unpacked(found["counts"]).astype(int).cumsum())
     own = {
@@ -188,7 +186,6 @@ def test_the_hierarchy_leads_from_labels_to_all_nodes_above(client, zoo_embeddin
             nodes += list(above[node])
         page = asked(client, "label", label=label)["taxonomy"]
         assert reached == {x["node"] for x in page["path"][:-1]}
-    assert "cats & <b>co</b>" in found["columns"]
 
 
 def test_known_cells_that_are_unlikely_are_those_of_the_embedding(
@@ -289,7 +286,7 @@ def test_a_set_of_labels_shares_what_its_node_does(patchy_client, patchy):
 
 def test_search_finds_labels_and_nodes_despite_slips(client):
     found = asked(client, "search", q="egale")
-    assert found["labels"][0] == {"label": "eagle", "name": "eagle", "row": 10}
+    assert found["labels"][0] == {"label": "eagle", "name": "eagle"}
     (node,) = asked(client, "search", q="felid")["nodes"][:1]
     assert (node["node"], node["above"]) == ("felid", ["carnivore"])
     found = asked(client, "names", text="OWL")

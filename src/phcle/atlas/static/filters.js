@@ -56,9 +56,7 @@
         ...(columns.branches ? [{ context: "", field: "branch", title: "Branch" }] : []),
         ...(contexts.length > 1 ? [{ context: "", field: "known in", title: "Known in" }] : []),
         ...fields.map((each) => ({ ...each, field: each.title })),
-        ...tag_sets
-          .filter((each) => each.is_filter)
-          .map(({ context }) => ({ context, field: "", title: context, kind: "tags" })),
+        ...tag_sets.map(({ context }) => ({ context, field: "", title: context, kind: "tags" })),
       ];
       this.whole = this.build();
     }

@@ -50,8 +50,7 @@
   // Attributes are columns of tables and tags, found by what their names hold:
   // {context, title, kind}.
   Phcle.all_attributes = async function (columns) {
-    const sets = columns.tag_sets.filter((each) => each.is_filter);
-    const tags = await Promise.all(sets.map(({ context }) => columns.load_tags(context)));
+    const tags = await Promise.all(columns.tag_sets.map(({ context }) => columns.load_tags(context)));
     return [
       ...columns.fields,
       ...tags.flatMap(({ context, columns: titles }) =>
