@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-__all__ = ["SLOW_MS", "until", "watched"]
+__all__ = ["SLOW_MS", "pick", "until", "watched"]
 
 SLOW_MS = 20_000
 
@@ -16,6 +16,13 @@ def until(page, holds):
             return
         page.wait_for_timeout(25)
     raise AssertionError("it did not happen")
+
+
+def pick(page, box, text):
+    """Type into a box and take the first suggestion."""
+    page.fill(f"#{box}", text)
+    page.wait_for_selector(f"#{box}-found li:has-text({text!r})")
+    page.press(f"#{box}", "Enter")
 
 
 @contextmanager

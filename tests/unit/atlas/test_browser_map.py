@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from watched_pages import until, watched
+from watched_pages import pick, until, watched
 
 WIDE = {"viewport": {"width": 1400, "height": 900}}
 PHONE = {
@@ -222,7 +222,7 @@ def test_a_press_chooses_a_label_and_back_returns(atlas):
     assert free["top"] <= at[1] <= free["bottom"]  # the card does not cover it
     atlas.page.locator(".map-card .neighbours a").first.click()
     atlas.until("name => Phcle.map.chosen_label() !== name", name)
-    atlas.tool("Zoom in")  # moving makes no entry in the history
+    atlas.js("Phcle.map.view.zoom(2)")  # moving makes no entry in the history
     atlas.settle()
     atlas.page.go_back()
     atlas.until("name => Phcle.map.chosen_label() === name", name)
@@ -235,10 +235,10 @@ def test_several_are_chosen_by_lasso_list_and_shift(atlas):
     x, y = atlas.place(point)
     atlas.tool("Lasso")
     # It begins and ends on a point, which is no click.
-    far = 110 if atlas.is_phone else 180
-    near = 0.8 * far
-    corners = (x + near, y - near), (x + far, y + near), (x - far, y + near)
-    atlas.drag((x, y), *corners, (x, y))
+    room, top = atlas.js("Phcle.map.room()"), atlas.stage()["y"]
+    left, right = room["left"] + 20, room["right"] - 20
+    high, low = top + room["top"] + 20, top + room["bottom"] - 120
+    atlas.drag((x, y), (right, high), (right, low), (left, low), (x, y))
     atlas.page.wait_for_selector(".map-card h2:has-text('labels')")
     chosen = atlas.js("Phcle.map.many")
     assert atlas.js("Phcle.map.chosen") is None
@@ -316,17 +316,13 @@ def test_names_hide_few_points_and_none_is_of_a_hidden_group(atlas):
 
 def test_colours_tell_numbers_categories_and_what_is_known(atlas):
     page = atlas.page
-    page.fill("#map-attribute", "mass")
-    page.wait_for_selector("#map-attribute-found li:has-text('mass')")
-    page.press("#map-attribute", "Enter")
+    pick(page, "map-attribute", "mass")
     page.wait_for_selector(".map-ramp")
     low, middle, high = (float(x) for x in page.inner_text(".map-ends").split())
     assert low < middle < high
     assert len(set(atlas.js("Array.from(Phcle.map.colours.rgba)"))) > 20
     assert "faint: predicted" in page.inner_text(".map-legend")
-    page.fill("#map-attribute", "size")
-    page.wait_for_selector("#map-attribute-found li:has-text('size')")
-    page.press("#map-attribute", "Enter")
+    pick(page, "map-attribute", "size")
     page.wait_for_selector(".map-legend button:has-text('medium')")
     page.select_option("#map-colour", label="branch")
     # The legend shows one group alone, and then all.
