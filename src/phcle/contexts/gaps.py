@@ -144,7 +144,11 @@ class Gaps:
     @property
     def known(self) -> Flags:
         """Which cells are known, as a dense array of shape (rows, columns)."""
-        return np.asarray(~np.isnan(self.toarray()))
+        if not self.is_sparse:
+            return np.asarray(~np.isnan(self.values))
+        found = np.full(self.shape, not self.rest_unknown)
+        found[self.values.tocoo().coords] = ~np.isnan(self.values.data)
+        return found
 
     def n_known_along(self, axis: int) -> Floats:
         """Count the known cells of every column (axis 0) or row (axis 1)."""

@@ -338,12 +338,9 @@ def union_of(lists: Sequence[Sequence[str]]) -> tuple[str, ...]:
         return as_names(first)
     if not any(isinstance(names, NameArray) for names in lists):
         return tuple(dict.fromkeys(chain.from_iterable(lists)))
-    joined = NameArray(_bytes_of(first))
-    for names in others:
-        own = NameArray(_bytes_of(names))
-        new = own[joined.index_of.positions(own) < 0]
-        joined = NameArray(np.concatenate([joined.bytes, new.bytes]))
-    return as_names(joined)
+    every = np.concatenate([_bytes_of(names) for names in (first, *others)])
+    _, firsts = np.unique(every, return_index=True)
+    return as_names(NameArray(every[np.sort(firsts)]))
 
 
 def _bytes_of(names: Iterable[str]) -> npt.NDArray[np.bytes_]:

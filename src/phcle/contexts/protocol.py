@@ -6,7 +6,7 @@ and scales them. The solver learns `factor`, the vectors of the columns, and `le
 drops `rows` again: that is what an embedding stores, explains and extends.
 
 No other code asks which kind a context is. A new kind writes eleven methods: what is
-abstract here, and `term`. All else has a default, which is the usual case.
+abstract here, `cells` and `term`. All else has a default, which is the usual case.
 """
 
 from __future__ import annotations
