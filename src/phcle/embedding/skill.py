@@ -90,13 +90,15 @@ def known_and_said(table: Table, field: Field) -> tuple[Ints, Column, Column]:
 
 def _of_table(table: Table) -> Iterator[ColumnSkill]:
     """Scores of the columns of one table, but for tags."""
-    if isinstance(table.stored, Predictions):
-        for field in table.context.fields:
-            rows, known, said = known_and_said(table, field)
-            if len(rows) >= FEWEST:
-                (family,) = table.family_says(rows, [field])
-                own = table.context.of_field(field)
-                yield _score(own, known, {"own": said, "family": family})
+    if not isinstance(table.stored, Predictions):
+        return
+    fields, every = table.context.fields, np.arange(len(table))
+    for field, family in zip(fields, table.family_says(every, fields), strict=True):
+        rows, known, said = known_and_said(table, field)
+        if len(rows) >= FEWEST:
+            own = table.context.of_field(field)
+            by_family = replace(family, value=family.value[rows])
+            yield _score(own, known, {"own": said, "family": by_family})
 
 
 def _score(
@@ -120,7 +122,8 @@ def _score(
         for name, x in values.items()
     }
     scores = {name: 1 - float(loss.mean()) for name, loss in losses.items()}
-    best = max(losses.keys() - {"own"}, key=lambda name: scores[name])
+    rules = [name for name in losses if name != "own"]
+    best = max(rules, key=lambda name: scores[name])
     gain = losses[best] - losses["own"]
     error = float(gain.std() / np.sqrt(len(truth)))
     verdict = "as good"

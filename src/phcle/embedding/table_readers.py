@@ -189,13 +189,12 @@ def predict_table(
         if has_rounds:
             for _ in counted(pool.map(fill, numbers)):
                 pass
-            view.is_refilled = True
         answers = [
             answer
             for regime in regimes
             for answer in counted(pool.map(partial(ask, regime), numbers))
         ]
-    return _found(view, answers)
+        return _found(view, answers)
 
 
 def _n_workers() -> int:

@@ -104,7 +104,6 @@ class TableView:
         for said, steps in zip(self.said, held.without_cells, strict=False):
             said[: len(held.rows)] = self._standard(steps)
         self.fills = self.said.copy()
-        self.is_refilled = False
         self.field_of = np.empty(n_columns, dtype=np.int64)
         for number, field in enumerate(table.fields):
             self.field_of[field.at] = number
@@ -307,13 +306,11 @@ class TableView:
         else:
             cells = [self._cells(self.fills, rows, fold), self._cells(self.fills, gaps)]
             own = [self._own(field, rows, fold), self._own(field, gaps)]
-        numbers = np.unique(fold).tolist()
-        # Without another fold, there is nothing to learn from but the fold itself.
-        numbers = numbers if len(numbers) > 1 else [WHOLE]
-        without = {x: self._family_without(field, regime, x)[rows] for x in numbers}
-        said = self._family_without(field, regime, WHOLE)[gaps]
-        both = (rows, gaps), cells, own
-        return self._question(field, both, (without, said), fold, seed)
+        folds = [*np.unique(fold).tolist(), WHOLE]
+        families = {x: self._family_without(field, regime, x) for x in folds}
+        without = {x: said[rows] for x, said in families.items()}
+        both, of_gaps = ((rows, gaps), cells, own), families[WHOLE][gaps]
+        return self._question(field, both, (without, of_gaps), fold, seed)
 
     def asked_without(self, field: Field, fold: int, seed: int) -> tuple[Asked, Ints]:
         """Ask about a field as if the cells of a fold, of all fields, were unknown.
@@ -362,8 +359,8 @@ class TableView:
 
     def _own(self, field: Field, rows: Ints, fold: Ints | int = WHOLE) -> Singles:
         """What was said of a field's own cells, blind to a fold."""
-        found = [self.said, self.fills][: 1 + self.is_refilled]
-        return np.hstack([x[fold, self.place[rows]][:, field.at] for x in found])
+        place, at = self.place[rows], field.at
+        return np.hstack([x[fold, place][:, at] for x in (self.said, self.fills)])
 
     def _question(
         self,
@@ -382,11 +379,9 @@ class TableView:
             np.hstack([own, seen[:, near], *(x[at] for x in more)]).astype(np.float32)
             for at, seen, own in zip(*both, strict=True)
         )
-        # Columns without any difference tell nothing.
-        varies = np.ptp(known, axis=0) > 0 if len(known) else slice(None)
         without, said = families
-        gaps = np.hstack([gaps[:, varies], said])
-        return Asked(known[:, varies], truth, fold, gaps, is_class, seed, without)
+        gaps = np.hstack([gaps, said])
+        return Asked(known, truth, fold, gaps, is_class, seed, without)
 
     def _messages(self, field: Field) -> Singles:
         """What linked labels say of a number, by folds of labels."""
