@@ -410,7 +410,7 @@ class TableView:
     def _nearest_columns(self, field: Field, cells: AnyFloats, truth: Floats) -> Ints:
         """Columns of other fields; of many those that go most with a field's."""
         others = np.flatnonzero(self.field_of != self._number(field))
-        if len(others) <= WIDEST:
+        if len(others) <= WIDEST or not len(truth):
             return others
         X = cells[:, others] - cells[:, others].mean(axis=0)
         y = truth - truth.mean(axis=0)
