@@ -34,13 +34,12 @@ from phcle.images.scores import (
     mean_class_accuracy,
     unseen_class_accuracy,
 )
-from phcle.images.training_images import Spectrum, TrainingImages
+from phcle.images.training_images import TrainingImages, ridge_path
 from phcle.images.zero_shot import ESZSL, SJE, ConSE
 
 __all__ = ["ESZSL", "PHOTO_ENDINGS", "SEARCHES", "SJE", "ConSE", "FeatureNetwork"]
-__all__ += ["ImageData", "ImageMap", "Search", "Spectrum", "TrainingImages"]
-__all__ += ["ZeroShotTask", "class_splits"]
-__all__ += ["evaluate", "generalised_accuracy", "hold_out", "load_feature_folder"]
-__all__ += ["load_map", "match_classes", "mean_class_accuracy"]
-__all__ += ["read_feature_rows", "read_photo", "resplits", "unseen_class_accuracy"]
-__all__ += ["user_task", "validation_splits"]
+__all__ += ["ImageData", "ImageMap", "Search", "TrainingImages", "ZeroShotTask"]
+__all__ += ["class_splits", "evaluate", "generalised_accuracy", "hold_out"]
+__all__ += ["load_feature_folder", "load_map", "match_classes", "mean_class_accuracy"]
+__all__ += ["read_feature_rows", "read_photo", "resplits", "ridge_path"]
+__all__ += ["unseen_class_accuracy", "user_task", "validation_splits"]

@@ -7,7 +7,6 @@ logistic regression) are computed once for a set of images and kept.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -54,71 +53,46 @@ def as_features(X: Any, width: int, owner: object) -> AnyFloats:
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class Spectrum:
-    """Eigenvectors that make ridge regression cheap for any penalty γ.
+def ridge_path(X: AnyFloats, Y: AnyFloats) -> Callable[[float], AnyFloats]:
+    """Return the ridge regression of Y on X as a function of its penalty.
 
-    (XᵀX + γI)⁻¹ XᵀY = left · diag(1 / (values + γ)) · right.
+    One eigendecomposition, of the smaller of XᵀX and XXᵀ, makes every penalty cheap.
 
-    Attributes
+    Parameters
     ----------
-    left : ndarray of shape (features, rank)
-        The left factor.
-    values : ndarray of shape (rank,)
-        Eigenvalues of XᵀX.
-    right : ndarray of shape (rank, targets)
-        The right factor.
-    unit : float
-        Mean squared length of a row of X, the unit of penalties.
+    X : ndarray of shape (images, features)
+        Scaled features.
+    Y : ndarray of shape (images, targets)
+        What the regression predicts.
+
+    Returns
+    -------
+    callable
+        Gives the weights (features, targets) for a penalty in units of the mean squared
+        length of a row of X.
+
+    Examples
+    --------
+    >>> weights = ridge_path(np.eye(2), np.eye(2))
+    >>> weights(1.0).tolist()
+    [[0.5, 0.0], [0.0, 0.5]]
     """
+    X = X.astype(np.float64)
+    unit = float((X**2).sum() / len(X)) or 1.0
+    # One thread: on a busy machine, BLAS threads that wait for each other make the
+    # decomposition thirty times slower. On an idle one, more threads help little.
+    with threadpool_limits(1):
+        if X.shape[0] < X.shape[1]:
+            values, vectors = np.linalg.eigh(X @ X.T)
+            left, right = X.T @ vectors, vectors.T @ Y
+        else:
+            values, left = np.linalg.eigh(X.T @ X)
+            right = left.T @ (X.T @ Y)
 
-    left: AnyFloats
-    values: AnyFloats
-    right: AnyFloats
-    unit: float
+    def weights(ridge: float) -> AnyFloats:
+        return np.asarray(left @ (right / (values.clip(0) + ridge * unit)[:, None]))
 
-    @classmethod
-    def of(cls, X: AnyFloats, Y: AnyFloats) -> Spectrum:
-        """Decompose the smaller of XᵀX and XXᵀ.
-
-        Parameters
-        ----------
-        X : ndarray of shape (images, features)
-            Scaled features.
-        Y : ndarray of shape (images, targets)
-            What the regression predicts.
-
-        Returns
-        -------
-        Spectrum
-            The decomposition.
-        """
-        X = X.astype(np.float64)
-        unit = float((X**2).sum() / len(X)) or 1.0
-        # One thread: on a busy machine, BLAS threads that wait for each other make the
-        # decomposition thirty times slower. On an idle one, more threads help little.
-        with threadpool_limits(1):
-            if X.shape[0] < X.shape[1]:
-                values, vectors = np.linalg.eigh(X @ X.T)
-                return cls(X.T @ vectors, values.clip(0), vectors.T @ Y, unit)
-            values, vectors = np.linalg.eigh(X.T @ X)
-            return cls(vectors, values.clip(0), vectors.T @ (X.T @ Y), unit)
-
-    def ridge_weights(self, ridge: float) -> AnyFloats:
-        """Return the weights of a ridge regression of Y on X.
-
-        Parameters
-        ----------
-        ridge : float
-            γ, in units of `unit`.
-
-        Returns
-        -------
-        ndarray of shape (features, targets)
-            The weights.
-        """
-        shrunk = self.right / (self.values + ridge * self.unit)[:, None]
-        return np.asarray(self.left @ shrunk)
+    return weights
 
 
 class TrainingImages:
@@ -192,7 +166,7 @@ class TrainingImages:
         kind : {"standardize", "none"}
             How to scale the features.
         ridge : float
-            γ, in units of `Spectrum.unit`.
+            γ, in units of the mean squared length of an image's scaled features.
 
         Returns
         -------
@@ -200,12 +174,12 @@ class TrainingImages:
             The weights.
         """
 
-        def decompose() -> Spectrum:
+        def decompose() -> Callable[[float], AnyFloats]:
             Y = np.where(self.codes[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
-            return Spectrum.of(self.scaling(kind).transform(self.X), Y)
+            return ridge_path(self.scaling(kind).transform(self.X), Y)
 
-        spectrum = self._once(("spectrum", kind), decompose)
-        return self._once(("ridge", kind, ridge), lambda: spectrum.ridge_weights(ridge))
+        weights = self._once(("path", kind), decompose)
+        return self._once(("ridge", kind, ridge), lambda: weights(ridge))
 
     def logistic(self, kind: str, C: float) -> Any:
         """Return a multinomial logistic regression of the classes on the features.
@@ -227,7 +201,7 @@ class TrainingImages:
             # A tighter tolerance changes the accuracy of ConSE by less than half a
             # point and takes several times as long.
             model = LogisticRegression(C=C, tol=1e-3, max_iter=1000)
-            with threadpool_limits(1):  # as in Spectrum.of
+            with threadpool_limits(1):  # as in ridge_path
                 return model.fit(self.scaling(kind).transform(self.X), self.codes)
 
         return self._once(("logistic", kind, C), compute)

@@ -21,7 +21,7 @@ from phcle.contexts import Context, DescriptiveContext, RelationalContext
 from phcle.datasets import load_imagenet1k
 from phcle.embedding import LabelEmbedding
 from phcle.errors import PhcleWarning
-from phcle.images import ImageData, ImageMap, Spectrum, TrainingImages
+from phcle.images import ImageData, ImageMap, TrainingImages, ridge_path
 from phcle_paper.datasets import load_apy, load_apy_objects
 from phcle_paper.studies.picture_attributes import PictureAttributes
 from phcle_paper.tables.image_benchmarks import APY_NODES
@@ -137,7 +137,7 @@ def predictions(
     mean = own.mean(axis=0)
     scaling = images.scaling("standardize")
     test = scaling.transform(np.asarray(X, images.X.dtype))
-    spectrum = Spectrum.of(scaling.transform(images.X[is_described]), own - mean)
+    weights = ridge_path(scaling.transform(images.X[is_described]), own - mean)
     context: Any = next(x for x in embedding.contexts if getattr(x, "readable", False))
     of_class = objects.class_values(told)
     is_told = np.isin(images.classes, told)
@@ -150,7 +150,7 @@ def predictions(
         scores = images.logistic("standardize", C).predict_proba(test)[:, is_told]
         found["nearest seen class"][f"C={C:g}"] = of_class[scores.argmax(axis=1)]
     for ridge in choices.feature_ridge:
-        values = mean + test @ spectrum.ridge_weights(ridge)
+        values = mean + test @ weights(ridge)
         found["ridge to attributes"][f"γ={ridge:g}"] = values
         for other in choices.class_ridge:
             image_map = ImageMap.fit(

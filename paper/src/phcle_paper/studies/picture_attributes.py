@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from phcle.embedding import LabelEmbedding
-from phcle.images import ImageMap, Spectrum, TrainingImages
+from phcle.images import ImageMap, TrainingImages, ridge_path
 
 __all__ = ["PictureAttributes"]
 
@@ -72,22 +72,8 @@ class PictureAttributes:
         ).T
         self.mean: Floats = away.mean(axis=0)
         scaled = images.scaling("standardize").transform(images.X)
-        self._spectrum = Spectrum.of(scaled, away - self.mean)
-
-    def weights(self, ridge: float) -> Floats:
-        """Return the weights that predict t − s, less its mean, from scaled features.
-
-        Parameters
-        ----------
-        ridge : float
-            Penalty, in units of the mean squared length of an image's features.
-
-        Returns
-        -------
-        ndarray of shape (features, dim)
-            The weights.
-        """
-        return self._spectrum.ridge_weights(ridge)
+        # The weights that predict t − s, less its mean, from scaled features.
+        self.weights = ridge_path(scaled, away - self.mean)
 
     def improve(self, image_map: ImageMap, ridge: float) -> ImageMap:
         """Return the map with the correction, which `ridge` penalises as in `weights`.
