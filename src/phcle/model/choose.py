@@ -259,12 +259,12 @@ def _tried(aligned: Aligned, options: Mapping[str, Any]) -> Chosen:
             done.append(Trial(change, setting, skill, skills, kept))
             best = done[-1] if kept else best
             show(len(done), len(plans))
-    n_hidden = sum(len(cells.rows) for cells in trials.hidden.values())
+    cells = f"{trials.n_hidden:,} hidden cells"
     if best.skill < WORTH:
-        reason = f"The defaults stay: no setting predicts {n_hidden:,} hidden cells."
+        reason = f"The defaults stay: no setting predicts {cells}."
         return Chosen(given, tuple(done), reason)
     reason = (
-        f"The best of {len(done)} settings predicts {n_hidden:,} hidden cells "
+        f"The best of {len(done)} settings predicts {cells} "
         f"with skill {best.skill:.3f} (1 is perfect, 0 is the mean of a column); "
         f"the first one had {done[0].skill:.3f}."
     )

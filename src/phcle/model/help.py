@@ -137,7 +137,7 @@ def context_help(
         weigh,
         {**DEFAULTS, "random_state": seed},
     )
-    n_hidden = sum(len(cells.rows) for cells in trials.hidden.values())
+    n_hidden = trials.n_hidden
     if trials.nothing_to_judge_by:
         reason = f"Nothing can be measured: {trials.nothing_to_judge_by}."
         return ContextHelp(None, n_hidden, {}, (), reason)

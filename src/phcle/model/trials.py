@@ -89,12 +89,16 @@ class Trials:
             self.tables[context.name] = table
 
     @property
+    def n_hidden(self) -> int:
+        """Number of hidden cells of all tables."""
+        return sum(len(cells.rows) for cells in self.hidden.values())
+
+    @property
     def nothing_to_judge_by(self) -> str:
         """Why nothing can be measured: how few cells are hidden; else an empty text."""
-        n_hidden = sum(len(cells.rows) for cells in self.hidden.values())
-        if n_hidden >= FEWEST_CELLS:
+        if self.n_hidden >= FEWEST_CELLS:
             return ""
-        found = f"only {n_hidden} cells" if n_hidden else "no cell"
+        found = f"only {self.n_hidden} cells" if self.n_hidden else "no cell"
         return f"{found} of readable tables could be hidden"
 
     def errors(

@@ -19,7 +19,7 @@ import numpy as np
 from phcle.arrays import Flags, Floats
 from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import Aligned
-from phcle.contexts.labels import index_of
+from phcle.contexts.labels import index_of, positions_of
 from phcle.embedding import load
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, OptionError, some
@@ -191,8 +191,7 @@ def _matched(
     names: Sequence[str], vectors: Any, wanted: Sequence[str]
 ) -> tuple[Floats, Flags]:
     """The vectors of the names that are wanted, zero where there is none."""
-    position = index_of(names)
-    at = np.array([position.get(name, -1) for name in wanted], dtype=np.int64)
+    at = positions_of(wanted, index_of(names))
     found = np.zeros((len(wanted), vectors.shape[1]))
     is_known = at >= 0
     found[is_known] = vectors[at[is_known]]
