@@ -135,15 +135,11 @@ def test_columns_of_chance_are_no_lineage(guess):
     assert guess(["thing", "colour", "size"], rows).kind == "attributes"
 
 
-@pytest.mark.parametrize(
-    ("kind", "base"),
-    [("skos", "2004/02/skos/core#"), ("owl", "2002/07/owl#")],
-)
-def test_the_beginning_of_an_rdf_file_tells_its_kind(tmp_path, kind, base):
-    path = tmp_path / "file.ttl"
-    path.write_text(f"@prefix x: <http://www.w3.org/{base}> .")
-    (file,) = guess_files([path]).files
-    assert file.kind == kind
+@pytest.mark.parametrize("kind", ["2004/02/skos/core#", "2002/07/owl#"])
+def test_the_beginning_of_an_rdf_file_tells_its_kind(tmp_path, kind):
+    (tmp_path / "file.ttl").write_text(f"@prefix x: <http://www.w3.org/{kind}> .")
+    (file,) = guess_files([tmp_path / "file.ttl"]).files
+    assert file.kind in kind
 
 
 REAL = {
@@ -170,7 +166,7 @@ PAY = "job,pay,remote\nnurse,30,no\nsurgeon,90,no\nbaker,25,no\ncook,24,no\n"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "jobs.csv").write_text(OFFICE)
+    (tmp_path / "z.csv").write_text(OFFICE)  # comes first, as its spelling wins
     (tmp_path / "pay.csv").write_text(PAY)
     return tmp_path
 
@@ -178,16 +174,11 @@ def folder(tmp_path: Path) -> Path:
 def test_a_folder_becomes_a_command(folder: Path) -> None:
     found = guess_files([folder])
     assert [file.kind for file in found.files] == ["hierarchy", "attributes"]
-    tree, pay = folder / "jobs.csv", folder / "pay.csv"
+    tree, pay = folder / "z.csv", folder / "pay.csv"
     assert found.command() == (
         f"phcle fit --hierarchy {tree}:child=job,parent=sector --attributes {pay} "
         "--out labels.phcle"
     )
-
-
-def test_the_taxonomy_comes_first_because_its_spelling_wins(folder: Path) -> None:
-    (folder / "jobs.csv").rename(folder / "z.csv")
-    assert guess_files([folder]).files[0].path.name == "z.csv"
 
 
 def test_the_label_column_is_named_only_if_it_is_not_the_first(folder: Path) -> None:
@@ -238,17 +229,15 @@ def test_a_lineage_is_read_as_a_taxonomy(tmp_path: Path, columns: str) -> None:
 
 
 def test_tables_of_users_and_films_are_told_by_their_titles(tmp_path: Path) -> None:
-    films = [f"{i},Film {i},{1900 + i}" for i in range(1, 31)]
-    (tmp_path / "films.csv").write_text("\n".join(["filmId,title,year", *films]))
-    seen = [f"{u},{f},4,99" for u in range(1, 11) for f in range(u, u + 9)]
-    (tmp_path / "ratings.csv").write_text("\n".join(["userId,filmId,stars,at", *seen]))
-    tags = [
-        f"{u},{f},{'old' if f < 3 else 'dark'},99" for u in (1, 2) for f in (1, 2, 3)
-    ]
-    (tmp_path / "tags.csv").write_text("\n".join(["userId,filmId,tag,at", *tags]))
-    found = {file.path.name: file for file in guess_files([tmp_path]).files}
-    assert found["ratings.csv"].columns == {"item": "userId", "label": "filmId"}
-    assert found["tags.csv"].columns == {"label": "filmId", "tag": "tag"}
+    films = [(i, f"Film {i}", 1900 + i) for i in range(1, 31)]
+    seen = [(u, f, 4, 99) for u in range(1, 11) for f in range(u, u + 9)]
+    tags = [(u, f, "old" if f < 3 else "dark", 99) for u in (1, 2) for f in (1, 2, 3)]
+    write(tmp_path / "films.csv", ["filmId", "title", "year"], films)
+    write(tmp_path / "ratings.csv", ["userId", "filmId", "stars", "at"], seen)
+    write(tmp_path / "tags.csv", ["userId", "filmId", "tag", "at"], tags)
+    found = {file.path.name: file.columns for file in guess_files([tmp_path]).files}
+    assert found["ratings.csv"] == {"item": "userId", "label": "filmId"}
+    assert found["tags.csv"] == {"label": "filmId", "tag": "tag"}
 
 
 def test_several_tags_in_a_cell_are_taken_apart(tmp_path: Path) -> None:

@@ -107,28 +107,29 @@ def with_values(tree):
     return model.fit([family, table]).embedding_
 
 
-def newick_of(lengths):
+def newick_of(**lengths):
     """Four labels in each of six groups, in pairs of groups."""
-    length = iter(lengths)
-    groups = [
-        f"({','.join(f'x{4 * g + i}:{next(length)}' for i in range(4))})g{g}"
-        f":{next(length)}"
-        for g in range(6)
-    ]
-    pairs = [f"({groups[i]},{groups[i + 1]})p{i}:{next(length)}" for i in (0, 2, 4)]
-    return f"({','.join(pairs)})root;"
+
+    def node(name, *below):
+        inside = f"({','.join(below)})" if below else ""
+        return f"{inside}{name}:{lengths.get(name, 0.7)}"
+
+    def group(g):
+        return node(f"g{g}", *(node(f"x{4 * g + i}") for i in range(4)))
+
+    return (
+        node("root", *(node(f"p{g}", group(g), group(g + 1)) for g in (0, 2, 4))) + ";"
+    )
 
 
 def test_lengths_weigh_the_family_and_equal_ones_change_nothing(tree):
-    equal = tree(newick_of([0.7] * 33))
+    equal = tree(newick_of())
     without = with_values(read_newick(equal).named_edges)
     same = with_values(equal)
     order = [same.labels.index(x) for x in without.labels]
     np.testing.assert_allclose(same.vectors[order], without.vectors, atol=1e-6)
     # Two groups that are close to each other, and far from all others, are alike.
-    lengths = [1.0] * 33
-    lengths[4] = lengths[9] = 0.02
-    near = with_values(tree(newick_of(lengths), "near.nwk"))
+    near = with_values(tree(newick_of(g0=0.014, g1=0.014), "near.nwk"))
 
     def apart(embedding):
         family = embedding.contexts[0]
@@ -139,7 +140,7 @@ def test_lengths_weigh_the_family_and_equal_ones_change_nothing(tree):
 
 
 def test_lengths_are_stored_and_kept_when_labels_are_added(tree, tmp_path):
-    path = tree(newick_of(np.linspace(0.5, 2, 33)), "tree.nwk")
+    path = tree(newick_of(g1=2, x3=0.5), "tree.nwk")
     rows = [f"x{i},{i % 7},{i % 3}" for i in range(24)]
     (tmp_path / "t.csv").write_text("\n".join(["label,a,b", *rows]) + "\n")
     out, more = tmp_path / "t.phcle", tmp_path / "more.phcle"
