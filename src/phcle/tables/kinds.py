@@ -169,9 +169,9 @@ def is_title_of(role: str, title: str) -> bool:
 
 def _is_value(cell: Any) -> bool:
     """Whether a cell is a number in any notation, a truth value or a date."""
-    if isinstance(cell, str):
-        return parse_number(cell) is not None or is_date(cell)
-    return isinstance(cell, date) or as_number(cell) is not None
+    if as_number(cell) is not None or isinstance(cell, date):
+        return True
+    return isinstance(cell, str) and (parse_number(cell) is not None or is_date(cell))
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +217,7 @@ class Column:
     @cached_property
     def is_value(self) -> bool:
         """Whether the cells are numbers in any notation, truth values or dates."""
-        return self.is_number or self._mostly(_is_value)
+        return self._mostly(_is_value)
 
     @cached_property
     def is_whole(self) -> bool:
@@ -245,8 +245,8 @@ class Column:
 
         WordNet's ids have eight digits and are labels.
         """
-        found = {re.sub(r"(?<!\d)\d{1,7}$", "", str(x)) for x in self.known}
-        return len(found) == 1 and not re.search(r"\d", found.pop())
+        found = [re.fullmatch(r"(\D*)\d{1,7}", str(x)) for x in self.known]
+        return all(found) and len({x[1] for x in found if x is not None}) == 1
 
     @property
     def words_per_cell(self) -> float:
@@ -307,8 +307,10 @@ class TableSample:
         """The columns with their cells."""
         n = len(self.header)
         full = [[*row, *[None] * (n - len(row))] for row in self.rows]
-        cells = list(zip(*full, strict=True)) or [()] * n
-        return [Column(str(x), own) for x, own in zip(self.header, cells, strict=False)]
+        return [
+            Column(str(title), [row[i] for row in full])
+            for i, title in enumerate(self.header)
+        ]
 
 
 @dataclass(frozen=True)

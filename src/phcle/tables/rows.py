@@ -12,6 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -381,40 +382,34 @@ def read_labels(
 
 
 def read_vectors(
-    path: str | Path,
-    name: str | None = None,
-    *,
-    wanted: Mapping[str, str] | None = None,
+    path: Path, name: str, *, wanted: Mapping[str, str] | None
 ) -> DescriptiveContext:
     """Read vectors from a word2vec or GloVe file as a context.
 
     Parameters
     ----------
-    path : str or Path
+    path : Path
         The file; files that end in `.bin` are binary.
-    name : str, optional
-        Name of the context. By default it is named after the file.
-    wanted : mapping, optional
+    name : str
+        Name of the context.
+    wanted : mapping or None
         Readable names of the labels to read. Each label is looked up by its id and by
-        its name, also with underscores for spaces and in lower case. By default every
-        word of the file is a label.
+        its name, also with underscores for spaces and in lower case. None: every word
+        of the file is a label.
 
     Returns
     -------
     DescriptiveContext
         The vectors.
     """
-    path = Path(path)
-    name = name or path.stem
     if wanted is None:
         return DescriptiveContext.from_vectors(path, name=name)
     words = {label: _spellings(label, readable) for label, readable in wanted.items()}
-    found = read_word_vectors(path, {word for own in words.values() for word in own})
-    vectors = {
-        label: next(found[word] for word in own if word in found)
-        for label, own in words.items()
-        if any(word in found for word in own)
+    found = read_word_vectors(path, set(chain.from_iterable(words.values())))
+    known = {
+        x: [found[word] for word in own if word in found] for x, own in words.items()
     }
+    vectors = {label: own[0] for label, own in known.items() if own}
     if not vectors:
         raise ContextError(
             f"{path}: holds no vector for any of the {len(wanted)} labels "

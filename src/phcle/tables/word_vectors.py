@@ -94,7 +94,8 @@ def _refuse_nul(text: bytes, where: str) -> None:
 def _vector(entry: _Entry, word: str) -> Floats:
     """The numbers of a word; they must be finite, and as many as elsewhere."""
     try:
-        vector = np.array(entry.numbers, dtype=np.float64)
+        with np.errstate(invalid="ignore"):  # a signalling NaN, which is refused below
+            vector = np.array(entry.numbers, dtype=np.float64)
     except ValueError:
         vector = np.array([np.nan])
     if not 0 < len(vector) == entry.length or not np.isfinite(vector).all():
