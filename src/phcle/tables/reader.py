@@ -8,12 +8,13 @@ them. Rows come one by one. Nothing is guessed silently: a `Table` collects rema
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from phcle.errors import (
     ContextError,
@@ -335,23 +336,20 @@ class Table:
         self.count(n_cut, "row{s} cut: cells after the last column were empty")
         self.count(n_headers, "repeated header{s} dropped")
 
-    def texts(self, *at: int) -> Iterator[tuple[int, list[str]]]:
-        """Read the rows with cells as texts, as labels and their names need them.
+    @property
+    def as_text(self) -> Callable[[Any], str]:
+        """What makes a text of a cell, as labels and their names need it."""
+        return cell_text if self.form is None else str
 
-        Parameters
-        ----------
-        *at : int
-            Positions in the header of the cells that are read; by default all.
+    def texts(self) -> Iterator[tuple[int, list[str]]]:
+        """Read the rows with all cells as texts.
 
-        Yields
-        ------
-        (int, list of str)
+        Returns
+        -------
+        iterator of (int, list of str)
             Line and cells of each row.
         """
-        is_text = self.form is not None
-        for line, cells in self.rows():
-            own = [cells[i] for i in at] if at else cells
-            yield line, own if is_text else list(map(cell_text, own))
+        return ((line, list(map(self.as_text, cells))) for line, cells in self.rows())
 
     def count(self, n: int, text: str) -> None:
         """Remark how often something was done, unless it never was.

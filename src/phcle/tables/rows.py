@@ -81,7 +81,9 @@ def _texts(
     may_lack = [role not in needed for role in roles]
     is_marker = table.reading.markers.is_marker
     unknown: Counter[str] = Counter()
-    for line, (first, last) in table.texts(one, other):
+    as_text = table.as_text
+    for line, cells in table.rows():
+        first, last = as_text(cells[one]), as_text(cells[other])
         if markers and is_marker(last):
             unknown[last] += 1
         elif (first or may_lack[0]) and (last or may_lack[1]):
@@ -111,7 +113,7 @@ def _edges_of_tree(table: Table) -> list[tuple[str, str]]:
     """
     at = table.columns_of("hierarchy")
     if "child" not in at:
-        rows = [cells for _, cells in table.texts(*at.values())]
+        rows = [[cells[i] for i in at.values()] for _, cells in table.texts()]
         table.raise_faults()
         return lineage_edges(rows)
     edges: dict[tuple[str, str], None] = {}
