@@ -156,9 +156,9 @@ class Gaps:
         if not self.is_sparse:
             return np.asarray(np.sum(~is_gap, axis=axis, dtype=np.float64))
         lines, n_lines = self.values.tocoo().coords[1 - axis], self.shape[1 - axis]
-        if self.rest_unknown:
-            return _sums(lines, ~is_gap, n_lines)
-        return self.shape[axis] - _sums(lines, is_gap, n_lines)
+        found = np.bincount(lines[is_gap ^ self.rest_unknown], minlength=n_lines)
+        known = found if self.rest_unknown else self.shape[axis] - found
+        return known.astype(np.float64)
 
     @cached_property
     def n_known(self) -> int:
@@ -445,6 +445,8 @@ class ScaledRows:
     @property
     def informs(self) -> Flags:
         """Whether each label has a known value in a column that varies: (labels,)."""
+        if self.varies.all():
+            return self.observed
         own = self.gaps.on_columns(np.flatnonzero(self.varies))
         return np.asarray(self._at_labels(own.known_rows))
 
