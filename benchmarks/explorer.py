@@ -14,7 +14,6 @@ cells are known.
 
 from __future__ import annotations
 
-import argparse
 import http.client
 import json
 import os
@@ -31,7 +30,7 @@ from typing import Any
 from urllib.parse import quote
 
 import numpy as np
-from measuring import yardstick
+from measuring import parser_of, yardstick
 from problems import table_contexts
 
 from phcle import PHCLE, load
@@ -168,9 +167,7 @@ def quantiles(waits: list[float]) -> list[float]:
 
 def main(arguments: list[str] | None = None) -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 50_000])
     parser.add_argument("--requests", type=int, default=900, help="of each load")
     parser.add_argument("--seconds", type=float, default=20, help="of each load")

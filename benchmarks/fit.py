@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -26,7 +27,15 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
-from measuring import NEAR, Stopwatch, peak_mb, yardstick
+from measuring import (
+    NEAR,
+    Stopwatch,
+    parser_of,
+    peak_mb,
+    print_head,
+    print_row,
+    yardstick,
+)
 from problems import (
     noun_contexts,
     random_tree_context,
@@ -62,18 +71,23 @@ NEW_ROWS, CORRECTED, MOST_COMPARED = 0.05, 0.01, 2_000
 """Of `refit`: shares of new labels and of wrong values, labels compared."""
 
 
-def synchronise() -> None:
-    """Wait for the GPU, if there is one."""
+def gpu() -> Any:
+    """What torch knows of the GPU, if there is one."""
     torch = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_available():
-        torch.cuda.synchronize()
+    return torch.cuda if torch and torch.cuda.is_available() else None
+
+
+def wait_for_gpu() -> None:
+    """Wait until the GPU, if there is one, is done."""
+    if cuda := gpu():
+        cuda.synchronize()
 
 
 class StageTimes:
     """Seconds and CPU seconds by stage."""
 
     def __init__(self) -> None:
-        self.taken: dict[str, dict[str, float]] = {}
+        self.taken: dict[str, Any] = {}
         self.is_open = False
 
     def timed(self, stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -82,16 +96,14 @@ class StageTimes:
         def call(*args: Any, **options: Any) -> Any:
             if self.is_open:
                 return function(*args, **options)
-            synchronise()
+            wait_for_gpu()
             watch, self.is_open = Stopwatch(), True
             try:
                 return function(*args, **options)
             finally:
-                synchronise()
-                self.is_open, took = False, watch.read()
-                before = self.taken.setdefault(stage, dict.fromkeys(took, 0.0))
-                for key in took:
-                    before[key] += took[key]
+                wait_for_gpu()
+                self.is_open = False
+                self.taken.setdefault(stage, Counter()).update(watch.read())
 
         return call
 
@@ -101,16 +113,11 @@ class StageTimes:
         with ExitStack() as stack:
             for stage, (owner, name) in STAGES.items():
                 timed = self.timed(stage, getattr(owner, name))
-                if isinstance(owner, type):  # a plain function, so that it gets self
-                    timed = (lambda to: lambda *a, **o: to(*a, **o))(timed)
                 stack.enter_context(mock.patch.object(owner, name, timed))
             yield
 
 
-def measure(
-    contexts: list[Context],
-    **options: Any,
-) -> tuple[dict[str, Any], PHCLE]:
+def measure(contexts: list[Context], **options: Any) -> tuple[dict[str, Any], PHCLE]:
     """Fit once; seconds by stage, and when the fit came near its end."""
     times = StageTimes()
     timeline: list[tuple[float, float]] = []
@@ -124,8 +131,6 @@ def measure(
         model.fit(contexts, on_step=note)
     whole = watch.read()
     gap = model.history_[-1]["gap"]
-    torch = sys.modules.get("torch")
-    on_gpu = torch is not None and torch.cuda.is_available()
     return {
         "labels": len(model.embedding_),
         "dim": model.embedding_.dim,
@@ -134,7 +139,7 @@ def measure(
         "stages": {**times.taken, "whole fit": whole},
         "timeline": timeline,
         "host_gb": peak_mb() / 1000,
-        "gpu_gb": torch.cuda.max_memory_allocated() / 1e9 if on_gpu else 0.0,
+        "gpu_gb": cuda.max_memory_allocated() / 1e9 if (cuda := gpu()) else 0.0,
         "gflops": yardstick(),
         "options": options,
     }, model
@@ -149,9 +154,9 @@ def show(line: dict[str, Any]) -> None:
         f"{line['host_gb']:.2f} GB host, {line['gpu_gb']:.1f} GB GPU; "
         f"{line['gflops']:.0f} GFLOP/s on the host"
     )
-    print("| stage | seconds | CPU seconds |\n| --- | --: | --: |")
+    print_head("stage", "seconds", "CPU seconds")
     for stage, took in line["stages"].items():
-        print(f"| {stage} | {took['seconds']:.2f} | {took['cpu_seconds']:.2f} |")
+        print_row(stage, *(f"{x:.2f}" for x in took.values()))
 
 
 def stages(options: argparse.Namespace) -> dict[str, Any]:
@@ -291,7 +296,7 @@ def refit(options: argparse.Namespace) -> None:
     """
     print(f"matrix product: {yardstick():.0f} GFLOP/s")
     titles = "data change scratch refit ratio sweeps objective cosines score score"
-    print(f"| {' | '.join(titles.split())} |\n" + "| --- " * 10 + "|")
+    print_head(*titles.split(), texts=2)
     for name in options.labels:
         for title, before, early, now, score in planted_changes(name):
             model = PHCLE(completion="none")
@@ -306,19 +311,17 @@ def refit(options: argparse.Namespace) -> None:
             gap = warm.history_[-1]["gap"] / usual.history_[-1]["gap"] - 1
             far = cosine_difference(warm.embedding_, usual.embedding_)
             n_cold, n_warm = (len(x.history_) - 1 for x in (usual, warm))
-            print(
-                f"| {name} | {title} | {seconds[0]:.2f} s | {seconds[1]:.2f} s "
-                f"| {seconds[1] / seconds[0]:.2f} | {n_cold} → {n_warm} | {gap:+.1e} "
-                f"| {far:.3f} | {score(cold.embedding_)} | {score(warm.embedding_)} |",
-                flush=True,
+            print_row(
+                *(name, title, *(f"{x:.2f} s" for x in seconds)),
+                *(f"{seconds[1] / seconds[0]:.2f}", f"{n_cold} → {n_warm}"),
+                *(f"{gap:+.1e}", f"{far:.3f}"),
+                *(score(x.embedding_) for x in (cold, warm)),
             )
 
 
-def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
-    """The command and its options."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def main(arguments: list[str] | None = None) -> None:
+    """Run what was asked for, and write it down."""
+    parser = parser_of(__doc__)
     commands = parser.add_subparsers(required=True)
 
     def command(run: Callable[..., Any], **numbers: int) -> argparse.ArgumentParser:
@@ -339,12 +342,7 @@ def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
     own.add_argument("--completion", default="full")
     own = command(refit)
     own.add_argument("labels", type=int, nargs="+")
-    return parser.parse_args(arguments)
-
-
-def main(arguments: list[str] | None = None) -> None:
-    """Run what was asked for, and write it down."""
-    options = read_arguments(arguments)
+    options = parser.parse_args(arguments)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PhcleWarning)
         report = options.run(options)

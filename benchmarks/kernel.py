@@ -16,17 +16,19 @@ units. It needs torch and Triton, nothing else that is not in the core.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import torch
 import triton
+from measuring import parser_of, print_head, print_row
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
@@ -71,18 +73,13 @@ def make(n_rows: int, n_columns: int, dim: int):
     return y, z, mass, trace / trace.sum()
 
 
-def errors(found, y, z, mass, n: int = 256) -> dict[str, float]:
-    """Relative errors of the first rows against float64."""
+def errors(found, y, z, mass, n: int = 256) -> list[float]:
+    """Relative errors of value and gradient of the first rows against float64."""
     x = y[:n].double() @ z.double().T
-    s = torch.sigmoid(x)
-    expected = {
-        "value": torch.nn.functional.softplus(x) @ mass.double(),
-        "gradient": (s * mass.double()) @ z.double(),
-    }
-    return {
-        name: float((one[:n].double() - expected[name]).norm() / expected[name].norm())
-        for name, one in zip(expected, found, strict=False)
-    }
+    softplus, s = torch.nn.functional.softplus(x), torch.sigmoid(x)
+    true = softplus @ mass.double(), (s * mass.double()) @ z.double()
+    pairs = zip(found, true, strict=False)
+    return [float((a[:n].double() - b).norm() / b.norm()) for a, b in pairs]
 
 
 def plain(y, z, weighted, mass, rows: int = 4096) -> None:
@@ -93,13 +90,12 @@ def plain(y, z, weighted, mass, rows: int = 4096) -> None:
         torch.sigmoid(x) @ weighted
 
 
-def measure(n_rows: int, n_columns: int, dim: int, kind: str) -> dict[str, Any]:
+def measure(n_rows: int, n_columns: int, dim: int, kind: str) -> list[str]:
     """One line of the table."""
     y, z, mass, share = make(n_rows, n_columns, dim)
     weighted = mass[:, None] * z
-    columns = FusedColumns.of(
-        Columns(z, mass, weighted, share), precise=kind == "full"
-    ).every
+    given = Columns(z, mass, weighted, share)
+    columns = FusedColumns.of(given, precise=kind == "full").every
 
     def launch(with_gradient: bool = True) -> Any:
         return fused_dense.fused_dense(y, columns, with_gradient=with_gradient)
@@ -107,23 +103,22 @@ def measure(n_rows: int, n_columns: int, dim: int, kind: str) -> dict[str, Any]:
     taken = milliseconds(launch)
     tflops = 4 * n_rows * n_columns * dim / taken / 1e9
     rate = matrix_rate(torch.float32 if kind == "full" else torch.bfloat16)
-    return {
-        "size": f"{n_rows} x {n_columns}",
-        "dim": dim,
-        "kind": kind,
-        "ms": taken,
-        "tflops": tflops,
-        "share": tflops / rate,
-        "value_ms": milliseconds(lambda: launch(False)),
-        "torch_ms": milliseconds(lambda: plain(y, z, weighted, mass)),
-        "errors": errors(launch(), y, z, mass),
-    }
+    others = (lambda: launch(False)), (lambda: plain(y, z, weighted, mass))
+    return [
+        f"{n_rows} x {n_columns}",
+        str(dim),
+        kind,
+        f"{taken:.2f}",
+        f"{tflops:.0f}",
+        f"{tflops / rate:.0%}",
+        *(f"{milliseconds(x):.2f}" for x in others),
+        *(f"{x:.0e}" for x in errors(launch(), y, z, mass)),
+    ]
 
 
 def inspect(width: int, *, precise: bool, with_gradient: bool) -> dict[str, Any]:
-    """What the kernel takes, compiled for Hopper as a launch would compile it."""
+    """What the dense kernel takes, compiled as a launch would compile it."""
     cut = default_blocking(width, precise=precise, with_gradient=with_gradient)
-    split_only = {"y_low_at", "y_size_at", "z_low_from"}  # None in mixed precision
     fixed: dict[str, Any] = {
         "BLOCK_ROWS": cut.rows,
         "BLOCK_COLUMNS": cut.columns,
@@ -134,77 +129,64 @@ def inspect(width: int, *, precise: bool, with_gradient: bool) -> dict[str, Any]
         "GUARDED": False,
         "FAST": True,
     }
-    if not precise:
-        fixed |= dict.fromkeys(split_only)
+    if not precise:  # these are None
+        fixed |= dict.fromkeys(("y_low_at", "y_size_at", "z_low_from"))
     kernel = fused_dense._kernel
-    signature, constants, known = {}, {}, {}
-    for place, name in enumerate(kernel.arg_names):
-        if name in fixed:
-            signature[name], constants[place,] = "constexpr", fixed[name]
-            continue
-        if name.endswith("_from"):
-            signature[name] = f"tensordesc<fp16[{cut.columns}, {width}]>"
-            continue
-        kind = "*fp16" if name in ("y_at", "y_low_at") else "*fp32"
-        signature[name] = kind if name.endswith("_at") else "i32"
-        if name != "n_rows":  # all else is a multiple of 16, and a launch finds out
-            known[place,] = [["tt.divisibility", 16]]
-    source = ASTSource(
-        fn=kernel, signature=signature, constexprs=constants, attrs=known
-    )
-    kernel = for_hopper(source, num_warps=cut.warps, num_stages=cut.stages)
+    block = f"tensordesc<fp16[{cut.columns}, {width}]>"
+    kinds = {x: block for x in kernel.arg_names if x.endswith("_from")}
+    kinds |= {"y_at": "*fp16", "y_low_at": "*fp16"}
+    # All sizes but one are multiples of 16, and a launch finds out.
+    odd = {"n_rows", *fixed, *(x for x in kinds if x.endswith("_from"))}
+    known = [i for i, x in enumerate(kernel.arg_names) if x not in odd]
+    attributes = {(i,): [["tt.divisibility", 16]] for i in known}
+    options = {"num_warps": cut.warps, "num_stages": cut.stages}
     return {
         "width": width,
         "precision": "full" if precise else "mixed",
         "blocking": [cut.rows, cut.columns, cut.warps, cut.stages],
         "gradient": with_gradient,
-        **resources(kernel, warps=cut.warps),
+        **resources(kernel, fixed, kinds, attributes, **options),
     }
 
 
-def for_hopper(source: ASTSource, **options: int) -> Any:
-    """A kernel, compiled for Hopper."""
-    target = GPUTarget("cuda", HOPPER, 32)
-    return triton.compile(source, target=target, options=options)
-
-
-def inspect_entries() -> list[dict[str, Any]]:
+def inspect_entries() -> Iterator[dict[str, Any]]:
     """What the kernel of known entries takes, with d = 128 and rows of any length."""
-    kernel, found = fused_entries._kernel, []
+    sizes = {"BLOCK_ENTRIES": fused_entries.BLOCK // 128, "BLOCK_DIM": 128}
+    kinds = {"columns_at": "*i64"}
     for what in ("DOTS", "SUMS", "BENT"):
-        fixed = {
-            "BLOCK_ENTRIES": fused_entries.BLOCK // 128,
-            "BLOCK_DIM": 128,
-            "WHAT": getattr(fused_entries, what),
-        }
-        signature, constants = {}, {}
-        for place, name in enumerate(kernel.arg_names):
-            kind = "*i64" if name == "columns_at" else "*fp32"
-            signature[name] = kind if name.endswith("_at") else "i32"
-            if name in fixed:
-                signature[name], constants[place,] = "constexpr", fixed[name]
-        source = ASTSource(fn=kernel, signature=signature, constexprs=constants)
-        compiled_to = for_hopper(source, num_warps=4)
-        found.append({"sums": what.lower(), **resources(compiled_to, warps=4)})
-    return found
+        fixed = {**sizes, "WHAT": getattr(fused_entries, what)}
+        found = resources(fused_entries._kernel, fixed, kinds, {}, num_warps=4)
+        yield {"sums": what.lower(), **found}
 
 
-def resources(kernel: Any, *, warps: int) -> dict[str, int]:
-    """Registers, memory and instructions of a compiled kernel."""
-    ptx = kernel.asm["ptx"]
+def resources(
+    kernel: Any, fixed: dict, kinds: dict, attributes: dict, **options: int
+) -> dict[str, int]:
+    """Registers, memory and instructions of a kernel that is compiled for Hopper."""
+    names = kernel.arg_names
+    usual = {x: "*fp32" if x.endswith("_at") else "i32" for x in names}
+    source = ASTSource(
+        fn=kernel,
+        signature={**usual, **kinds, **dict.fromkeys(fixed, "constexpr")},
+        constexprs={(i,): fixed[x] for i, x in enumerate(names) if x in fixed},
+        attrs=attributes,
+    )
+    target = GPUTarget("cuda", HOPPER, 32)
+    compiled_to = triton.compile(source, target=target, options=options)
+    ptx = compiled_to.asm["ptx"]
     assembler = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "ptxas"
     with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "kernel.ptx"
-        source.write_text(ptx)
+        written = Path(folder) / "kernel.ptx"
+        written.write_text(ptx)
         said = subprocess.run(
-            [assembler, "-v", "--gpu-name", "sm_90a", source, "-o", f"{source}.out"],
+            [assembler, "-v", "--gpu-name", "sm_90a", written, "-o", f"{written}.out"],
             capture_output=True,
             text=True,
             check=True,
         ).stderr
     registers = int(re.search(r"Used (\d+) registers", said)[1])
-    shared = int(kernel.metadata.shared)
-    by_registers = REGISTERS // (registers * 32 * warps)
+    shared = int(compiled_to.metadata.shared)
+    by_registers = REGISTERS // (registers * 32 * options["num_warps"])
     return {
         "registers": registers,
         "spilled": int(re.search(r"(\d+) bytes spill stores", said)[1]),
@@ -216,9 +198,7 @@ def resources(kernel: Any, *, warps: int) -> dict[str, int]:
 
 def main() -> None:
     """Measure all and print a table, or print what was found as JSON."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--precision", choices=["mixed", "full"], action="append")
     parser.add_argument("--inspect", action="store_true", help="compile only")
     parser.add_argument("--width", type=int, choices=WIDTHS, action="append")
@@ -226,31 +206,27 @@ def main() -> None:
     options = parser.parse_args()
     kinds = options.precision or ["mixed", "full"]
     if options.inspect:
+        found = product(kinds, options.width or WIDTHS, (True, False))
         lines = (
             inspect_entries()
             if options.entries
             else [
                 inspect(width, precise=kind == "full", with_gradient=with_gradient)
-                for kind in kinds
-                for width in options.width or WIDTHS
-                for with_gradient in (True, False)
+                for kind, width, with_gradient in found
             ]
         )
-        print(json.dumps(lines, indent=1))
+        print(json.dumps(list(lines), indent=1))
         return
     if not torch.cuda.is_available():
         sys.exit("no CUDA device here; --inspect needs none.")
-    cases = [(*size, "mixed") for size in SIZES] + [(*size, "full") for size in FULL]
-    lines = [measure(*case) for case in cases if case[-1] in kinds]
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}")
-    print("| size | d | precision | ms | TFLOP/s | share | value, ms | torch, ms |")
-    print("| --- | --: | --- | --: | --: | --: | --: | --: |")
-    for line in lines:
-        print(
-            f"| {line['size']} | {line['dim']} | {line['kind']} | {line['ms']:.2f} "
-            f"| {line['tflops']:.0f} | {line['share']:.0%} | {line['value_ms']:.2f} "
-            f"| {line['torch_ms']:.2f} |"
-        )
+    print_head(
+        *("size", "d", "precision", "ms", "TFLOP/s", "share"),
+        *("value, ms", "torch, ms", "error of value", "of gradient"),
+    )
+    for kind in kinds:
+        for size in FULL if kind == "full" else SIZES:
+            print_row(*measure(*size, kind))
 
 
 if __name__ == "__main__":

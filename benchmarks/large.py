@@ -5,9 +5,8 @@
 
 `labels` fits the leaves of a random tree. One context counts the nodes above each, the
 other the leaves that it occurs with, most of them near it: 50 entries a label in all.
-Both are made in blocks of rows, on the GPU if there is one, and read by
-`RelationalContext.from_matrix`. The last solve of such a fit takes a sample of the
-columns, so its error is measured: `transform` solves some of the labels exactly.
+The last solve of such a fit takes a sample of the columns, so its error is measured:
+`transform` solves some of the labels exactly.
 
 `sampled` fits every problem twice, with `mode="exact"` and `mode="sampled"`, and
 compares the gaps (objective − floor) over all columns in full precision. A line is
@@ -21,16 +20,15 @@ import itertools
 import json
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import problems
 import scipy.sparse as sp
-import torch
 from fit import WARM_UP, measure, show
-from measuring import Stopwatch
-from problems import random_tree_context, tree_contexts
+from measuring import Stopwatch, parser_of, print_head, print_row
 
 from phcle import PHCLE, RelationalContext
 from phcle.backends.protocol import choose_backend
@@ -43,9 +41,6 @@ from phcle.model.fit import Solver
 from phcle.model.problem import DeviceProblem, pose
 from phcle.model.rows import slopes
 
-BRANCHING = 4
-"""Branches that one of the next level joins, on average."""
-
 SMALLEST = 128
 """Leaves of the smallest branches from which a label draws what it occurs with."""
 
@@ -54,8 +49,6 @@ FEWEST = 8
 
 DRAWN = 41
 """Companions that are drawn for each label."""
-
-ROWS_AT_ONCE = 500_000
 
 SOLVED = 10_000
 """Labels whose last solve is compared with an exact one."""
@@ -69,114 +62,36 @@ BRANCH_SHARES = (0.6, 0.3, 0.08, 0.02)
 KEYS = ("problem", "labels", "dim", "seed", "device")
 
 
-class RandomTree:
-    """A tree over leaves in order: where the branches of each level begin."""
-
-    def __init__(self, n_leaves: int, device: str, seed: int = 0) -> None:
-        rng = torch.Generator(device).manual_seed(seed)
-        self.n_leaves, self.device, self.rng = n_leaves, device, rng
-        self.levels: list[torch.Tensor] = []
-        cuts = torch.arange(n_leaves, device=device)
-        while len(cuts) >= FEWEST * BRANCHING:
-            keep = torch.rand(len(cuts), device=device, generator=rng) < 1 / BRANCHING
-            keep[0] = True
-            cuts = cuts[keep]
-            self.levels.append(cuts)
-
-    @property
-    def n_nodes(self) -> int:
-        """Nodes of all levels."""
-        return sum(map(len, self.levels))
-
-    def node_names(self) -> NameArray:
-        """A name for each node."""
-        parts = [
-            np.strings.add(f"level{i}.".encode(), np.arange(len(cuts)).astype("S"))
-            for i, cuts in enumerate(self.levels, 1)
-        ]
-        return NameArray(np.concatenate(parts))
-
-    def _blocks(self) -> Iterator[torch.Tensor]:
-        yield from torch.arange(self.n_leaves, device=self.device).split(ROWS_AT_ONCE)
-
-    def ancestors(self) -> Iterator[sp.csr_array]:
-        """Blocks of rows: exp(−steps/4) for every node above a leaf."""
-        steps = np.arange(1, len(self.levels) + 1)
-        for leaves in self._blocks():
-            columns, offset = [], 0
-            for cuts in self.levels:
-                columns.append(
-                    torch.searchsorted(cuts, leaves, right=True) - 1 + offset
-                )
-                offset += len(cuts)
-            indices = torch.stack(columns, dim=1).to(torch.int32).cpu().numpy()
-            yield sp.csr_array(
-                (
-                    np.tile(np.exp(-steps / 4), len(leaves)),
-                    indices.ravel(),
-                    np.arange(0, indices.size + 1, len(steps)),
-                ),
-                shape=(len(leaves), self.n_nodes),
-            )
-
-    def companions(self, n_drawn: int) -> Iterator[sp.csr_array]:
-        """Blocks of rows: how often each leaf was drawn near a leaf."""
-        least = SMALLEST * min(1.0, self.n_leaves / 10_000)
-        sizes = [self.n_leaves / len(cuts) for cuts in self.levels]
-        used = [
-            cuts for cuts, size in zip(self.levels, sizes, strict=True) if size > least
-        ]
-        chance = torch.tensor([0.75**i for i in range(len(used))], device=self.device)
-        for leaves in self._blocks():
-            drawn = torch.multinomial(
-                chance, len(leaves) * n_drawn, replacement=True, generator=self.rng
-            ).reshape(len(leaves), n_drawn)
-            found = torch.empty_like(drawn)
-            share = torch.rand(drawn.shape, device=self.device, generator=self.rng)
-            for i, cuts in enumerate(used):
-                number = torch.searchsorted(cuts, leaves, right=True) - 1
-                begin = cuts[number]
-                after = (number + 1).clamp(max=len(cuts) - 1)
-                end = torch.where(number + 1 < len(cuts), cuts[after], self.n_leaves)
-                leaf = begin[:, None] + (share * (end - begin)[:, None]).long()
-                found = torch.where(drawn == i, leaf, found)
-            yield self._counted(leaves, found.clamp(max=self.n_leaves - 1))
-
-    def _counted(self, leaves: torch.Tensor, found: torch.Tensor) -> sp.csr_array:
-        """Counts of what was drawn, without the leaf itself."""
-        found = torch.sort(found, dim=1).values
-        is_first = torch.ones_like(found, dtype=torch.bool)
-        is_first[:, 1:] = found[:, 1:] != found[:, :-1]
-        places = torch.nonzero(is_first.ravel())[:, 0]
-        total = torch.tensor([found.numel()], device=self.device)
-        times = torch.diff(torch.cat([places, total]))
-        rows, columns = places // found.shape[1], found.ravel()[places]
-        other = columns != leaves[rows]
-        sizes = torch.bincount(rows[other], minlength=len(leaves))
-        indptr = np.concatenate([[0], np.cumsum(sizes.cpu().numpy())])
-        return sp.csr_array(
-            (
-                times[other].double().cpu().numpy(),
-                columns[other].to(torch.int32).cpu().numpy(),
-                indptr,
-            ),
-            shape=(len(leaves), self.n_leaves),
-        )
-
-
-def companion_contexts(
-    n_labels: int, *, seed: int = 0, device: str = "cpu"
-) -> list[Context]:
+def companion_contexts(n_labels: int, *, seed: int = 0) -> list[Context]:
     """The nodes above each leaf, and the leaves that it occurs with."""
-    tree = RandomTree(n_labels, device, seed)
-    names = NameArray.of(np.arange(n_labels).astype("S"), "labels")
-    nodes = tree.node_names()
+    rng = np.random.default_rng(seed)
+    levels = [x for x in problems.random_levels(n_labels, rng) if len(x) >= FEWEST]
+    names, leaves = problems.numbered(n_labels), np.arange(n_labels)
+    firsts = np.cumsum([0, *map(len, levels)])
+    above = [problems.branch_of(leaves, cuts) for cuts in levels] + firsts[:-1, None]
+    near = np.exp(-np.arange(1, len(levels) + 1) / 4)
+    counts = np.tile(near, n_labels), above.T.astype(np.int32).ravel()
+    begins = np.arange(0, counts[0].size + 1, len(levels))
+    tree = sp.csr_array((*counts, begins), shape=(n_labels, firsts[-1]))
+    nodes = problems.numbered(firsts[-1], "node ")
+    smallest = SMALLEST * min(1.0, n_labels / 10_000)
+    drawn = problems.near_leaves(levels, n_labels, DRAWN, rng, smallest=smallest)
     return [
-        RelationalContext.from_matrix(tree.ancestors(), names, nodes, name="tree"),
+        RelationalContext.from_matrix(tree, names, nodes, name="tree"),
         RelationalContext.from_matrix(
-            tree.companions(DRAWN), names, name="companions", self_loops=True
+            companions(drawn, n_labels), names, name="companions", self_loops=True
         ),
     ]
+
+
+def companions(drawn: Iterable[np.ndarray], n_labels: int) -> Iterator[sp.csr_array]:
+    """How often each leaf was drawn for others, in blocks of rows."""
+    n_seen = 0
+    for found in drawn:
+        rows, columns = np.repeat(np.arange(len(found)), DRAWN), found.ravel()
+        other = columns != rows + n_seen
+        yield problems.ones((rows[other], columns[other]), (len(found), n_labels))
+        n_seen += len(found)
 
 
 def solve_error(
@@ -211,14 +126,14 @@ def labels(options: argparse.Namespace) -> None:
     chosen = {"dim": options.dim, "backend": "torch", "device": options.device}
     chosen["precision"] = "mixed" if options.device == "cuda" else "full"
     if options.device == "cuda":
-        PHCLE(max_iter=2, **chosen).fit(random_tree_context(WARM_UP, 10))
+        PHCLE(max_iter=2, **chosen).fit(problems.random_tree_context(WARM_UP, 10))
     began = time.perf_counter()
-    contexts = companion_contexts(options.labels, device=options.device)
+    contexts = companion_contexts(options.labels)
     print(f"made in {time.perf_counter() - began:.0f} s")
     line, model = measure(contexts, **chosen)
     show(line)
     print(model.embedding_.origin["run"])
-    print(solve_error(model, contexts, SOLVED))
+    print(solve_error(model, contexts, min(SOLVED, options.labels)))
 
 
 def branch_contexts(n_labels: int, *, seed: int) -> list[Context]:
@@ -237,7 +152,7 @@ def branch_contexts(n_labels: int, *, seed: int) -> list[Context]:
 
 
 PROBLEMS: dict[str, Callable[..., list[Context]]] = {
-    "tree": tree_contexts,
+    "tree": problems.tree_contexts,
     "companions": companion_contexts,
     "branches": branch_contexts,
 }
@@ -289,20 +204,20 @@ def sampled(options: argparse.Namespace) -> None:
             rows.append(compared(*asked, options.device))
             with options.out.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(rows[-1]) + "\n")
-    print("| problem | labels | d | seeds | worst ratio |")
-    print("| --- | --: | --: | --: | --: |")
-    for case in sorted({tuple(row[key] for key in KEYS[:3]) for row in rows}):
-        own = [x["ratio"] for x in rows if tuple(x[key] for key in KEYS[:3]) == case]
-        print(f"| {case[0]} | {case[1]:,} | {case[2]} | {len(own)} | {max(own):.4f} |")
+    ratios: dict[tuple[str, int, int], list[float]] = {}
+    for row in rows:
+        case = row["problem"], row["labels"], row["dim"]
+        ratios.setdefault(case, []).append(row["ratio"])
+    print_head("problem", "labels", "d", "seeds", "worst ratio")
+    for (problem, n, dim), own in sorted(ratios.items()):
+        print_row(problem, f"{n:,}", dim, len(own), f"{max(own):.4f}")
     if any(row["ratio"] > MOST for row in rows):
         raise SystemExit(f"a sampled fit ended above {MOST} times the exact gap")
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Measure what was asked for."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     commands = parser.add_subparsers(required=True)
     numbers: dict[str, Any] = {"type": int, "nargs": "+"}
     own = commands.add_parser("labels")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import multiprocessing
 import resource
 import sys
@@ -58,3 +59,21 @@ def yardstick(size: int = 2000, repeats: int = 3) -> float:
         _ = a @ a
         seconds.append(time.perf_counter() - began)
     return 2 * size**3 / min(seconds) / 1e9
+
+
+def parser_of(about: str | None) -> argparse.ArgumentParser:
+    """A parser that shows the docstring of a script as it stands."""
+    return argparse.ArgumentParser(
+        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+
+
+def print_head(*titles: str, texts: int = 1) -> None:
+    """The head of a table, whose first columns hold texts and the others numbers."""
+    print_row(*titles)
+    print_row(*["---"] * texts, *["--:"] * (len(titles) - texts))
+
+
+def print_row(*cells: Any) -> None:
+    """A line of a table."""
+    print("|", " | ".join(map(str, cells)), "|", flush=True)

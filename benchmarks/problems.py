@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any
 
@@ -87,56 +88,75 @@ def noun_contexts(n_labels: int, *, seed: int = 0) -> list[Context]:
 
 
 def random_tree_context(
-    n_labels: int,
-    n_nonzeros: int,
-    *,
-    seed: int = 0,
-    name: str = "tree",
-    as_array: bool = False,
+    n_labels: int, n_nonzeros: int, *, seed: int = 0, as_array: bool = False
 ) -> RelationalContext:
     """Leaves of a random tree, each with a count for `n_nonzeros` leaves near it.
 
-    Leaves are drawn from the branches that hold the label, small branches rather than
-    large ones, until there are enough different ones; few labels may have fewer.
+    Leaves are drawn until there are enough different ones; few labels may have fewer.
     """
     rng = np.random.default_rng(seed)
-    branches = _random_branches(n_labels, rng)
-    drawn = 2 * n_nonzeros
-    parts = []
-    for labels in np.array_split(np.arange(n_labels), 1 + n_labels // 50_000):
-        level = rng.geometric(0.25, size=(len(labels), drawn)) - 1
-        level = np.minimum(level, len(branches) - 1)
-        first, size = branches[level, :, labels[:, None]].transpose(2, 0, 1)
-        leaves = first + (rng.random(size.shape, np.float32) * size).astype(np.int32)
-        rows, columns = _first_different(leaves, n_nonzeros)
-        parts.append((labels[rows], columns))
-    rows, columns = map(np.concatenate, zip(*parts, strict=True))
-    counts = sp.csr_array(
-        (np.ones(rows.size), (rows, columns)), shape=(n_labels, n_labels)
-    )
+    drawn = near_leaves(random_levels(n_labels, rng), n_labels, 2 * n_nonzeros, rng)
     names: Any = tuple(map(str, range(n_labels)))
     if as_array:  # as a user has them who gives millions
-        names = NameArray(np.arange(n_labels).astype("S"))
-    return RelationalContext(name, names, names, counts)
+        names = numbered(n_labels)
+    counts = (ones(_first_different(x, n_nonzeros), (len(x), n_labels)) for x in drawn)
+    return RelationalContext.from_matrix(counts, names, name="tree", self_loops=True)
 
 
-def _random_branches(n_leaves: int, rng: np.random.Generator) -> np.ndarray:
-    """First leaf and size of the branch of every leaf: (levels, 2, leaves).
+def numbered(n: int, before: str = "") -> NameArray:
+    """Names with the numbers 0, 1, 2, … at their end."""
+    return NameArray(np.strings.add(before.encode(), np.arange(n).astype("S")))
+
+
+def ones(places: tuple[np.ndarray, np.ndarray], shape: tuple[int, int]) -> sp.csr_array:
+    """How often each pair of a row and a column is named."""
+    return sp.csr_array((np.ones(len(places[0])), places), shape=shape)
+
+
+def random_levels(n_leaves: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """First leaves of the branches of each level, the smallest branches first.
 
     Leaves stand in the order of the tree. A branch of the next level joins four of the
-    last one on average, so the smallest ones that count have 200 leaves or so.
+    last one on average.
     """
     cuts, levels = np.arange(n_leaves), []
     while len(cuts) > 1 or not levels:
         keep = rng.random(len(cuts)) < 0.25
         keep[0] = True
         cuts = cuts[keep]
-        if n_leaves / len(cuts) < 128 and len(cuts) > 1:
-            continue
-        ends = np.append(cuts[1:], n_leaves)
-        number = np.searchsorted(cuts, np.arange(n_leaves), side="right") - 1
-        levels.append(np.stack([cuts, ends - cuts]).astype(np.int32)[:, number])
-    return np.stack(levels)
+        levels.append(cuts)
+    return levels
+
+
+def branch_of(leaves: np.ndarray, cuts: np.ndarray) -> np.ndarray:
+    """Number of the branch that holds each leaf."""
+    return np.searchsorted(cuts, leaves, side="right") - 1
+
+
+def near_leaves(
+    levels: list[np.ndarray],
+    n_leaves: int,
+    n_drawn: int,
+    rng: np.random.Generator,
+    *,
+    smallest: float = 128,
+) -> Iterator[np.ndarray]:
+    """Leaves near each leaf, in blocks of rows: (leaves of a block, drawn).
+
+    They are drawn from the branches that hold the leaf, small branches rather than
+    large ones, if these have `smallest` leaves or more on average.
+    """
+    used = [x for x in levels if n_leaves / len(x) >= smallest or len(x) == 1]
+    sizes = [np.diff(x, append=n_leaves) for x in used]
+    for leaves in np.array_split(np.arange(n_leaves), 1 + n_leaves // 50_000):
+        own = [branch_of(leaves, cuts) for cuts in used]
+        parts = zip(used, sizes, own, strict=True)
+        branches = np.array([(cuts[i], size[i]) for cuts, size, i in parts], np.int32)
+        level = rng.geometric(0.25, size=(len(leaves), n_drawn)) - 1
+        level = np.minimum(level, len(used) - 1)
+        rows = np.arange(len(leaves))[:, None]
+        first, size = branches[level, :, rows].transpose(2, 0, 1)
+        yield first + (rng.random(size.shape, np.float32) * size).astype(np.int32)
 
 
 def _first_different(leaves: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:

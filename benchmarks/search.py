@@ -8,11 +8,10 @@ its time matters; the tests compare its answers with a plain product.
 
 from __future__ import annotations
 
-import argparse
 import time
 
 import numpy as np
-from measuring import peak_mb, yardstick
+from measuring import parser_of, peak_mb, print_head, print_row, yardstick
 
 from phcle import LabelEmbedding
 
@@ -21,13 +20,12 @@ ASKED = 200
 
 def main(arguments: list[str] | None = None) -> None:
     """Search at every size, and print a table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 82_115])
     parser.add_argument("--dim", type=int, default=100)
     given = parser.parse_args(arguments)
     print(f"d = {given.dim}, matrix product {yardstick():.0f} GFLOP/s")
-    print("| labels | one, ms | 200 at once, ms each | peak MB |")
-    print("| --: | --: | --: | --: |")
+    print_head("labels", "one, ms", f"{ASKED} at once, ms each", "peak MB", texts=0)
     for n in given.sizes:
         rng = np.random.default_rng(0)
         groups = rng.standard_normal((1 + n // 20, given.dim), np.float32)
@@ -43,7 +41,7 @@ def main(arguments: list[str] | None = None) -> None:
         embedding.nearest_many(asked, k=10)
         together = time.perf_counter() - middle
         each = [1e3 * seconds / ASKED for seconds in (middle - began, together)]
-        print(f"| {n:,} | {each[0]:.2f} | {each[1]:.2f} | {peak_mb():.0f} |")
+        print_row(f"{n:,}", *(f"{x:.2f}" for x in each), f"{peak_mb():.0f}")
 
 
 if __name__ == "__main__":

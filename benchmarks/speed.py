@@ -12,7 +12,6 @@ machine.
 
 from __future__ import annotations
 
-import argparse
 import json
 from itertools import accumulate
 from pathlib import Path
@@ -20,7 +19,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from measuring import Stopwatch, peak_mb, run_apart, yardstick
+from measuring import (
+    Stopwatch,
+    parser_of,
+    peak_mb,
+    print_head,
+    print_row,
+    run_apart,
+    yardstick,
+)
 from peers import PEERS
 from problems import warm_up
 from scipy.optimize import minimize
@@ -45,13 +52,9 @@ SEARCHED = 300
 def hypernym_problem(dim: int) -> Problem:
     """Hypernyms as a problem for solvers, with default penalties."""
     default = {option.name: option.default for option in OPTIONS}
-    penalties = Penalties(
-        negatives=Setting.negatives,
-        descriptive=Setting.descriptive_weight,
-        sparsity=default["sparsity"],
-        ridge=default["ridge"],
-        context_ridge=default["context_ridge"],
-    )
+    given = {x: default[x] for x in ("sparsity", "ridge", "context_ridge")}
+    chosen = {"negatives": Setting.negatives, "descriptive": Setting.descriptive_weight}
+    penalties = Penalties(**given, **chosen)
     return pose(align(load_imagenet1k().hierarchy()), penalties, dim)
 
 
@@ -110,12 +113,9 @@ def gap_of_peer(problem: Problem, W: Floats, C: Floats) -> float:
 
     s, t = minimize(value, [1 / max(x.std(), 1e-9), -3.0], method="Nelder-Mead").x
     a, u = np.sqrt(abs(s)), np.sqrt(abs(t))
-    share = np.sqrt(
-        np.linalg.norm(C) / np.linalg.norm(W) * np.sqrt(lam.context_ridge / lam.ridge)
-    )
-    constant = np.sqrt(
-        np.sqrt(lam.context_ridge / lam.ridge) * np.sqrt(len(C) / len(W))
-    )
+    ridges = np.sqrt(lam.context_ridge / lam.ridge)
+    share = np.sqrt(np.linalg.norm(C) / np.linalg.norm(W) * ridges)
+    constant = np.sqrt(np.sqrt(len(C) / len(W)) * ridges)
     left, right = np.full((len(W), 1), u * constant), np.full((len(C), 1), u / constant)
     terms = objective_terms(
         problem,
@@ -143,9 +143,7 @@ def measure(dim: int, peers: list[str], repeat: int) -> list[dict[str, Any]]:
 
 def main(arguments: list[str] | None = None) -> None:
     """Measure all and print a table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--dim", type=int, default=100)
     parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--repeat", type=int, default=1, help="runs of each method")
@@ -162,17 +160,17 @@ def show(lines: list[dict[str, Any]]) -> None:
     """Print a row for each method."""
     fit = lines[0]
     print(f"{fit['labels']:,} labels; matrix product {fit['gflops']:.0f} GFLOP/s")
-    print("| method | seconds | CPU seconds | MB | gap | PHCLE there after |")
-    print("| --- | --: | --: | --: | --: | --: |")
+    print_head("method", "seconds", "CPU seconds", "MB", "gap", "PHCLE there after")
     for line in lines:
         if "gap" not in line:
-            print(f"| {line['method']} | {line['failed']} | | | | |")
+            print_row(line["method"], line["failed"], *[""] * 4)
             continue
         there = line.get("phcle_seconds")
-        print(
-            f"| {line['method']} | {line['seconds']:.2f} | {line['cpu_seconds']:.2f} "
-            f"| {line['peak_mb']:.0f} | {line['gap']:,.0f} "
-            f"| {'–' if there is None else f'{there:.2f} s'} |"
+        print_row(
+            line["method"],
+            *(f"{line[x]:.2f}" for x in ("seconds", "cpu_seconds")),
+            *(f"{line[x]:,.0f}" for x in ("peak_mb", "gap")),
+            "–" if there is None else f"{there:.2f} s",
         )
 
 

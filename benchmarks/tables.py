@@ -32,6 +32,7 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
+from measuring import print_head, print_row
 from table_rivals import (
     CATEGORY,
     NUMBER,
@@ -305,8 +306,7 @@ def report(lines: list[dict]) -> None:
         if "failed" in line:
             print(name, n, method, line["failed"])
     methods = list(dict.fromkeys(m for own in by.values() for m in own))
-    print_row("table", "scored", "hidden", "draws", *methods)
-    print_row("---", "---", "---", *["--:"] * (len(methods) + 1))
+    print_head("table", "scored", "hidden", "draws", *methods, texts=3)
     for key, own in by.items():
         draws = sorted(set.intersection(*map(set, own.values())))
         values = {x: np.array([y[n] for n in draws]) for x, y in own.items()}
@@ -330,8 +330,8 @@ def report_trust(lines: list[dict]) -> None:
                 own[0] += line["intervals"]
                 own[1] += line["bins"]
     print()
-    print_row("table", "hidden", "method", "inside", "width", "said", "right", "off")
-    print_row("---", "---", "---", *["--:"] * 5)
+    numbers = ("inside", "width", "said", "right", "off")
+    print_head("table", "hidden", "method", *numbers, texts=3)
     for key, ((n, inside, width), bins) in sorted(sums.items()):
         cells, said, right = bins[bins[:, 0] > 0].T
         share = said / cells
@@ -341,11 +341,6 @@ def report_trust(lines: list[dict]) -> None:
             own += [x.sum() / cells.sum() for x in (said, right)]
             own.append(max(off.max(), 0))
         print_row(*key, *(f"{x:.3f}" for x in own))
-
-
-def print_row(*cells: Any) -> None:
-    """A line of a table."""
-    print("|", " | ".join(map(str, cells)), "|")
 
 
 def marked(own: np.ndarray, best: np.ndarray) -> str:

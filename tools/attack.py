@@ -48,7 +48,7 @@ WRITING = {
     "add": f"add {LEARNED} --hierarchy ../new.csv --out more.phcle",
     "export": f"export {LEARNED} --out labels.vec",
     "map": f"understand {LEARNED} --features ../features.npz --learn pictures.map",
-    "clusters": f"clusters {LEARNED} --count 4 --out clusters.png",
+    "clusters": f"clusters {LEARNED} --count 4 --out clusters.csv",
     "report": f"report {LEARNED} --out page",
 }
 """Commands that write, which are killed."""

@@ -36,13 +36,8 @@ HELP_LIMIT, IMPORT_LIMIT = 3.0, 1.5  # CPU seconds; the aims are 1 and 0.3
 def run(*command: str | Path, folder: Path = ROOT) -> str:
     """Standard output of a command; one that fails ends the check."""
     outside = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    done = subprocess.run(
-        [str(x) for x in command],
-        capture_output=True,
-        text=True,
-        env=outside,
-        cwd=folder,
-    )
+    given = {"capture_output": True, "text": True, "env": outside, "cwd": folder}
+    done = subprocess.run([str(x) for x in command], **given)
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")
     return done.stdout

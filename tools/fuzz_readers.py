@@ -27,8 +27,9 @@ import sys
 import tempfile
 import traceback
 import warnings
+from collections import Counter
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -69,8 +70,13 @@ def run_family(family: str, seconds: int, out: Path) -> dict[str, object]:
     """Search in a process of its own, as a reader may bring it down."""
     before = {path.name for path in out.iterdir()}
     command = [sys.executable, __file__, "--child", family, "--out", str(out)]
+    command += ["--seconds", str(seconds)]
     with tempfile.TemporaryFile("w+", errors="replace") as written:
-        code = _run([*command, "--seconds", str(seconds)], written, seconds + 300)
+        try:
+            both = {"stdout": written, "stderr": written, "timeout": seconds + 300}
+            code = subprocess.run(command, check=False, **both).returncode
+        except subprocess.TimeoutExpired:
+            code = None
         written.seek(0)
         told = written.read()
     now = out / f"{family}-now"
@@ -91,17 +97,6 @@ def run_family(family: str, seconds: int, out: Path) -> dict[str, object]:
     return found
 
 
-def _run(command: list[str], written: IO[str], seconds: float) -> int | None:
-    """The exit code of a command; None if it had to be ended."""
-    process = subprocess.Popen(command, stderr=written, stdout=written)
-    try:
-        return process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-        return None
-
-
 def fuzz(family: str, seconds: int, out: Path) -> None:
     """Search, within this process, until the time is over; does not return."""
     import atheris
@@ -113,12 +108,7 @@ def fuzz(family: str, seconds: int, out: Path) -> None:
     seen: set[str] = set()
 
     def one_input(data: bytes) -> None:
-        (out / f"{family}-now").write_bytes(data)  # should it never come back
-        fault = tried(family, data, seen)
-        if fault is not None:
-            name = f"{family}-{reader_cases.digest(data)}"
-            (out / f"{name}.bin").write_bytes(data)
-            (out / f"{name}.txt").write_text(fault)
+        tried(family, data, out, seen)
 
     with tempfile.TemporaryDirectory() as corpus:
         for i, reader in enumerate(readers):
@@ -145,29 +135,20 @@ def forge_many(name: str, n: int, seed: int, out: Path) -> dict[str, object]:
     import resource
     import signal
 
-    from reader_cases import READERS, digest
+    from reader_cases import READERS
 
     reader, seen = READERS[name], set[str]()
     place = [x.name for x in READERS.values() if x.family == reader.family].index(name)
-    whole, now = reader.seeds()[0], out / f"{reader.family}-now.bin"
-    counts = {"files": 0, "refused": 0, "faults": 0}
+    whole, counts = reader.seeds()[0], Counter[str]()
     most = MOST_MEGABYTES << 20
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-    while counts["files"] < n:
-        rng = random.Random(f"{name} {seed} {counts['files']}")
-        counts["files"] += 1
-        data = bytes([place]) + forged(whole, rng)
-        now.write_bytes(data)
+    for i in range(n):
+        data = bytes([place]) + forged(whole, random.Random(f"{name} {seed} {i}"))
         signal.alarm(MOST_SECONDS)  # ends this process
-        fault = tried(reader.family, data, seen, counts)
+        counts.update(["files", tried(reader.family, data, out, seen)])
         signal.alarm(0)
-        if fault is not None:
-            counts["faults"] += 1
-            kept = out / f"{reader.family}-{digest(data)}"
-            kept.with_suffix(".bin").write_bytes(data)
-            kept.with_suffix(".txt").write_text(fault)
-    now.unlink()
-    return {"reader": name, **counts}
+    (out / f"{reader.family}-now").unlink()
+    return {"reader": name, **{x: counts[x] for x in ("files", "refused", "faults")}}
 
 
 def forged(whole: bytes, rng: random.Random) -> bytes:
@@ -227,23 +208,19 @@ def change_tensor(rng: random.Random, _: object, tensors: dict[str, Any]) -> Non
         del tensors[name]
 
 
-def tried(
-    family: str,
-    data: bytes,
-    seen: set[str],
-    counts: dict[str, int] | None = None,
-) -> str | None:
-    """What is wrong with how an input was read; None if nothing, or nothing new.
+def tried(family: str, data: bytes, out: Path, seen: set[str]) -> str:
+    """Read an input: "read", "refused" or "faults", which are kept if they are new.
 
     The first byte chooses among the readers of the family.
     """
-    from reader_cases import READERS
+    from reader_cases import READERS, digest
 
     from phcle.errors import PhcleError, PhcleWarning
 
     readers = [reader for reader in READERS.values() if reader.family == family]
     if not data:
-        return None
+        return "read"
+    (out / f"{family}-now").write_bytes(data)  # should it never come back
     reader = readers[data[0] % len(readers)]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / reader.file
@@ -259,12 +236,10 @@ def tried(
                 warnings.simplefilter("ignore", RuntimeWarning)
                 with contextlib.suppress(PhcleError):
                     reader.use(found)
-            return None
+            return "read"
         except PhcleError as error:
             if path.name in str(error):
-                if counts is not None:
-                    counts["refused"] += 1
-                return None
+                return "refused"
             why, where = f"the error does not name the file: {error}", ""
         except Exception as error:
             why = "".join(traceback.format_exception(error))
@@ -272,10 +247,12 @@ def tried(
             own = [x for x in frames if "/phcle/" in x.filename] or frames
             where = f"{type(error).__name__} {own[-1].filename}:{own[-1].lineno}"
     key = where or re.sub(r"[0-9'\"]+", "", why)[:60]
-    if key in seen:
-        return None
+    if key not in seen:
+        kept = out / f"{family}-{digest(data)}"
+        kept.with_suffix(".bin").write_bytes(data)
+        kept.with_suffix(".txt").write_text(f"{reader.name}: {why}")
     seen.add(key)
-    return f"{reader.name}: {why}"
+    return "faults"
 
 
 if __name__ == "__main__":
