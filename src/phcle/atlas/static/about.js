@@ -16,7 +16,7 @@
 
   function learned({ chosen, options }) {
     const rows = Object.entries(options ?? {}).map(
-      ([key, value]) => html`<div><dt>${key}</dt><dd>${String(value)}</dd></div>`,
+      ([key, value]) => html`<div><dt>${key}</dt><dd>${String(value ?? "none")}</dd></div>`,
     );
     const words = (chosen?.words ?? []).map((sentence) => html`<li>${sentence}</li>`);
     return [

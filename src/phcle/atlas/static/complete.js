@@ -12,6 +12,9 @@
   const MOST_LIKELY = 5;
   const MOST_DRAWN = 60; // profiles that are drawn without being asked for
   const MANY = 200_000; // labels from which on none is
+  // Numbers that are rounded to zero lose their sign.
+  const hundredths = (number) =>
+    number === null ? "–" : (Math.round(100 * number) / 100).toFixed(2);
   const SAVED = [
     ...["kind", "label", "name", "context", "column", "value", "known"],
     ...["confidence", "low", "high", "decision", "time"],
@@ -193,7 +196,7 @@
       `${Phcle.count(rows.length, "gap")} of ${title}`,
       [
         skill && html`<p class="quiet">On hidden cells of this column the predictions are
-          ${` ${skill.words}: ${skill.measure} ${skill.score?.toFixed(2)}`}.</p>`,
+          ${` ${skill.words}: ${skill.measure} ${hundredths(skill.score)}`}.</p>`,
         column.is_number && html`<p class="quiet">An interval holds the truth in 80 of 100 cases.</p>`,
         list_of(items),
         Phcle.pager(page, pages, turn_to),
@@ -255,7 +258,6 @@
     const { context, title, kind, known, skill, readers } = field;
     const share = known / Math.max(1, columns.n);
     const on = readers.slice(0, 3).map(({ name, weight }) => `${name} ${Phcle.percent(weight)}`);
-    const score = (name) => (skill[name] === null ? "–" : skill[name].toFixed(2));
     const place = html`<div class="profile-values"></div>`;
     const show = () => Phcle.show(place, drawn(columns, field));
     if (i < MOST_DRAWN && columns.n <= MANY) show();
@@ -267,7 +269,7 @@
       <p>${Phcle.percent(share)} known, <a href=${gaps}>${Phcle.count(columns.n - known, "gap")}</a></p>
       <p class="quiet">${
         skill
-          ? `On hidden cells ${skill.words}: ${skill.measure} ${score("score")}, usual value ${score("usual")}, family ${score("family")}.`
+          ? `On hidden cells ${skill.words}: ${skill.measure} ${hundredths(skill.score)}, usual value ${hundredths(skill.usual)}, family ${hundredths(skill.family)}.`
           : "How well it is predicted was not measured."
       }${on.length > 0 && ` It rests on ${on.join(", ")}.`}</p>
     </li>`;
