@@ -17,12 +17,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from email.parser import HeaderParser
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sklearn.metrics.pairwise import haversine_distances
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext, __version__
 
@@ -54,11 +56,7 @@ FEWEST_FACETS = 5
 
 def great_circle_km(places: np.ndarray) -> np.ndarray:
     """Distances between places given as latitude and longitude: (places,)²."""
-    latitude, longitude = np.radians(places).T
-    x = np.cos(latitude) * np.cos(longitude)
-    y = np.cos(latitude) * np.sin(longitude)
-    points = np.column_stack([x, y, np.sin(latitude)])
-    return EARTH_KM * np.arccos(np.clip(points @ points.T, -1, 1))
+    return EARTH_KM * haversine_distances(np.radians(places))
 
 
 def nearest_places(
@@ -85,8 +83,7 @@ class Language:
 
     code: str
     place: tuple[float, float]
-    genus: str
-    family: str
+    groups: tuple[str, str]  # genus and family
     features: Mapping[str, str]
 
 
@@ -106,9 +103,7 @@ class Sigtyp:
     @property
     def groups(self) -> pd.DataFrame:
         """Genus and family of each language."""
-        found = {
-            x.code: (f"genus {x.genus}", f"family {x.family}") for x in self.languages
-        }
+        found = {x.code: x.groups for x in self.languages}
         return pd.DataFrame.from_dict(found, orient="index")
 
 
@@ -145,7 +140,8 @@ def _languages(folder: Path, name: str) -> Iterator[Language]:
         split = [x.partition("=") for part in pairs for x in part.split("|") if x]
         features = {x.strip().lower(): value.strip() for x, _, value in split}
         place = (float(latitude), float(longitude))
-        yield Language(code, place, genus, family, features)
+        groups = (f"genus {genus}", f"family {family}")
+        yield Language(code, place, groups, features)
 
 
 def score_test(folder: Path, log: Path) -> dict[str, float]:
@@ -164,19 +160,17 @@ def score_test(folder: Path, log: Path) -> dict[str, float]:
     guesses = {(x.label, x.column): x.value for x in said if isinstance(x.value, str)}
     usual = found.features.mode().iloc[0]  # where nothing is said
     gold = {x.code: x.features for x in _languages(folder, GOLD)}
-    right = [
-        [
-            number_of(guesses.get((x.code, feature), usual[feature]))
-            == number_of(gold[x.code][feature])
-            for feature, text in x.features.items()
-            if text == ASKED
-        ]
-        for x in found.languages
-    ]
-    right = [own for own in right if own]
+    rows = []
+    for x in found.languages:
+        for feature in (k for k, text in x.features.items() if text == ASKED):
+            guess = guesses.get((x.code, feature), usual[feature])
+            is_right = number_of(guess) == number_of(gold[x.code][feature])
+            rows.append((x.code, is_right))
+    right = pd.DataFrame(rows, columns=["code", "right"])
+    by_label = right.groupby("code")["right"].mean()
     scores = {
-        "accuracy": float(np.concatenate(right).mean()),
-        "mean over labels": float(np.mean([np.mean(x) for x in right])),
+        "accuracy": float(right["right"].mean()),
+        "mean over labels": float(by_label.mean()),
     }
     today = datetime.date.today().isoformat()
     entry = {"date": today, "version": __version__, "scores": scores}
@@ -287,14 +281,7 @@ def load_debian(path: str | Path, *, most: int) -> list[Package]:
 
 def parse_package(stanza: str) -> Package | None:
     """A package from its lines; None where it lacks a name, section or summary."""
-    fields: dict[str, str] = {}
-    field = ""
-    for line in stanza.splitlines():
-        if line.startswith((" ", "\t")):
-            fields[field] += f"\n{line.strip()}"
-        else:
-            field, _, value = line.partition(":")
-            fields[field] = value.strip()
+    fields = dict(HeaderParser().parsestr(stanza.strip()).items())
     name, section = fields.get("Package"), fields.get("Section")
     summary = fields.get("Description", fields.get("Description-en", ""))
     summary = summary.partition("\n")[0].strip()

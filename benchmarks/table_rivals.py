@@ -9,12 +9,13 @@ from itertools import permutations, product
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.stats import skew
-from sklearn.ensemble import (
-    ExtraTreesRegressor,
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-)
+from sklearn import ensemble
+from sklearn.decomposition import TruncatedSVD
+from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import IterativeImputer, KNNImputer
 
 NUMBER, CATEGORY, TAG = "number", "category", "tag"
 FOLDS = 5  # of labels, for means of groups as features
@@ -152,11 +153,7 @@ def column_means(matrix: np.ndarray) -> np.ndarray:
 
 def group_codes(table: Table) -> list[np.ndarray]:
     """The number of each label's group on each level, from the smallest; -1 if none."""
-    found = []
-    for level in table.groups.T:
-        names = {x: i for i, x in enumerate(sorted({x for x in level if x}))}
-        found.append(np.array([names.get(x, -1) for x in level]))
-    return found
+    return [pd.factorize(level, sort=True)[0] for level in table.groups.T]
 
 
 class Family:
@@ -230,8 +227,6 @@ def shrunk_family(table: Table, seed: int) -> Guess:
 
 def nearest(table: Table, seed: int) -> Guess:
     """Means of the ten labels that are nearest in the columns that both have."""
-    from sklearn.impute import KNNImputer
-
     coded = Coded(table)
     model = KNNImputer(n_neighbors=10, weights="distance", keep_empty_features=True)
     return coded.decoded(model.fit_transform(coded.matrix))
@@ -274,9 +269,6 @@ def iterative(table: Table, seed: int) -> Guess:
     It tells categories no better than by the most common value, since the columns of
     their values are unknown together, and add up to one.
     """
-    from sklearn.experimental import enable_iterative_imputer  # noqa: F401
-    from sklearn.impute import IterativeImputer
-
     coded = Coded(table)
     n = min(50, coded.matrix.shape[1])
     bounds = {"min_value": -8, "max_value": 8, "keep_empty_features": True}
@@ -286,9 +278,6 @@ def iterative(table: Table, seed: int) -> Guess:
 
 def link_features(table: Table) -> np.ndarray:
     """What links say of labels, as a few numbers each: (labels, features)."""
-    from sklearn.decomposition import TruncatedSVD
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
     found = [np.zeros((len(table.labels), 0))]
     for kind, given in table.links.values():
         if kind == "places":
@@ -377,7 +366,7 @@ def extra_trees(table: Table, seed: int) -> Guess:
             ways = zip((3, 5), features.ways(j), strict=True)
             for leaf, (asked, inputs) in list(ways)[: 1 if n_round else 2]:
                 if asked.any() and inputs.shape[1]:
-                    trees = ExtraTreesRegressor(
+                    trees = ensemble.ExtraTreesRegressor(
                         100, min_samples_leaf=leaf, max_features=0.4, random_state=seed
                     )
                     trees.fit(inputs[known], coded.matrix[known][:, own])
@@ -394,13 +383,13 @@ def boosted(
     inputs = inputs[:, ~np.isnan(inputs[seen]).all(axis=0)]
     more = {**(FEW if len(seen) < MANY_ROWS else MANY), "random_state": 0, **more}
     if j not in coded.texts:
-        model = HistGradientBoostingRegressor(early_stopping=False, **more)
+        model = ensemble.HistGradientBoostingRegressor(early_stopping=False, **more)
         return model.fit(inputs[seen], block[:, 0]).predict(inputs[asked])[:, None]
     values = block.argmax(axis=1)
     found = np.zeros((len(inputs[asked]), block.shape[1]))
     found[:, values[0]] = 1
     if len(set(values)) > 1:
-        model = HistGradientBoostingClassifier(early_stopping=False, **more)
+        model = ensemble.HistGradientBoostingClassifier(early_stopping=False, **more)
         model.fit(inputs[seen], values)
         found[:, model.classes_] = model.predict_proba(inputs[asked])
     return found
@@ -522,20 +511,17 @@ def broken_dependencies(table: Table) -> np.ndarray:
     the most common value of their group.
     """
     found = np.zeros(table.values.shape)
-    codes = np.full(table.values.shape, -1)
-    for j, (own, known) in enumerate(zip(table.values.T, table.known.T, strict=True)):
-        codes[known, j] = np.unique(own[known].astype(str), return_inverse=True)[1]
-    for a, b in permutations(range(len(table.columns)), 2):
-        rows = np.flatnonzero((codes[:, [a, b]] >= 0).all(axis=1))
-        one, other = codes[rows][:, [a, b]].T
-        counts = np.zeros((one.max(initial=0) + 1, other.max(initial=0) + 1))
-        np.add.at(counts, (one, other), 1)
-        sizes, most = counts.sum(axis=1), counts.max(axis=1)
-        if (sizes > 1).any():
-            share = most[sizes > 1].sum() / sizes[sizes > 1].sum()
-            if share > DETERMINED:
-                doubt = share * (1 - counts[one, other] / most[one])
-                found[rows, b] += np.where(sizes[one] > 2, doubt, 0)
+    texts = pd.DataFrame(table.values).astype(str).where(table.known)
+    for a, b in permutations(texts, 2):
+        rows = texts[[a, b]].dropna()
+        rows["count"] = rows.groupby([a, b])[a].transform("size")
+        groups = rows.groupby(a)["count"]
+        sizes, most = groups.transform("size"), groups.transform("max")
+        large = groups.agg(["size", "max"]).query("size > 1").sum()
+        share = large["max"] / max(large["size"], 1)
+        if share > DETERMINED:
+            doubt = share * (1 - rows["count"] / most)
+            found[rows.index, b] += doubt.where(sizes > 2, 0)
     return np.where(found > 0, found, -np.inf)
 
 

@@ -32,6 +32,7 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
+import pandas as pd
 from measuring import print_head, print_row
 from table_rivals import (
     CATEGORY,
@@ -47,7 +48,7 @@ from table_rivals import (
     words_of,
 )
 
-from phcle import PHCLE, DescriptiveContext, RelationalContext
+from phcle import PHCLE, DescriptiveContext, RelationalContext, suspicious_cells
 
 LABELS = 0.1  # share of the labels that lose all cells
 FEWEST = 8  # hidden cells of a column, to be scored by itself
@@ -75,11 +76,8 @@ def has_relatives(table: Table) -> np.ndarray:
     """Labels with links, or a group of three: nothing is known of the rest alone."""
     linked = {x for given in table.links.values() for x, _ in words_of(*given)}
     found = np.array([x in linked for x in table.labels])
-    for level in table.groups.T:
-        _, at, counts = np.unique(
-            level.astype(str), return_inverse=True, return_counts=True
-        )
-        found |= (counts[at] > 2) & np.not_equal(level, None)
+    for level in map(pd.Series, table.groups.T):
+        found |= (level.map(level.value_counts()) > 2).to_numpy(bool)
     return found
 
 
@@ -88,9 +86,8 @@ def facets(table: Table) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for j, (name, kind) in enumerate(zip(table.columns, table.kinds, strict=True)):
         if kind == TAG:
-            found.setdefault(
-                name.partition("::")[0] if "::" in name else "", []
-            ).append(j)
+            facet = name.rpartition("::")[0].partition("::")[0]
+            found.setdefault(facet, []).append(j)
     return found
 
 
@@ -99,10 +96,8 @@ def contexts(table: Table) -> list:
     rows = np.flatnonzero(table.known.any(axis=1))
     labels, values = [table.labels[i] for i in rows], table.values[rows]
     if "" in facets(table):
-        tags = {
-            x: np.array(table.columns)[own == 1]
-            for x, own in zip(labels, values, strict=True)
-        }
+        listed = [np.array(table.columns)[own == 1] for own in values]
+        tags = dict(zip(labels, listed, strict=True))
         found = [DescriptiveContext.from_tags(tags, name="table")]
     elif TAG in table.kinds:
         columns, numbers = tuple(table.columns), values.astype(float)
@@ -116,9 +111,8 @@ def contexts(table: Table) -> list:
     edges = sorted({edge for chain in chains for edge in pairwise(chain)})
     if edges:
         below = [chain[0] for chain in chains]
-        found.append(
-            RelationalContext.from_hierarchy(edges, name="groups", labels=below)
-        )
+        options = {"name": "groups", "labels": below}
+        found.append(RelationalContext.from_hierarchy(edges, **options))
     return [*found, *(linked(*x) for x in table.links.items())]
 
 
@@ -166,8 +160,6 @@ def places(table: Table) -> Callable[[Any], tuple[int, int]]:
 
 def phcle_surprise(table: Table) -> np.ndarray:
     """How early PHCLE names a cell as suspicious: (labels, columns)."""
-    from phcle import suspicious_cells
-
     embedding = PHCLE().fit(contexts(table)).embedding_
     found, at = np.full(table.values.shape, -np.inf), places(table)
     every = suspicious_cells(embedding, contexts=["table"], k=table.values.size)

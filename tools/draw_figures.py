@@ -34,11 +34,20 @@ REGIONS = (
     "fungus|fungi", "vessel (container)|bottles and pots",
 )  # fmt: skip
 """Names on the map: a node of WordNet, and what to call it."""
+CENTRED: dict[str, Any] = {"ha": "center", "va": "center"}
 ROWS = 10
 """Rows of the completed table: those with most gaps."""
 mpl.rcParams.update(
     {"svg.hashsalt": "phcle", "font.size": 10, "font.family": "DejaVu Sans"}
 )
+
+
+def blank(width: float, height: float) -> tuple[Figure, Any]:
+    """A figure and its axes, which are not drawn."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.subplots()
+    axes.axis("off")
+    return figure, axes
 
 
 def label_map() -> Figure:
@@ -49,38 +58,29 @@ def label_map() -> Figure:
     from phcle.datasets import load_imagenet1k
 
     data = load_imagenet1k()
-    hierarchy, _, glosses = data.contexts()
+    tree, _, glosses = data.contexts()
     model = PHCLE(choose=False, completion="none", backend="numpy")
     embedding = model.fit(
-        [hierarchy, glosses, data.properties()], names=data.names
+        [tree, glosses, data.properties()], names=data.names
     ).embedding_
     places = lay_out(np.asarray(embedding.unit_vectors, np.float32)).places
-    branches = find_branches(embedding.contexts[0].hierarchy, embedding.labels)
-    figure = Figure(figsize=(10.5, 7.2), layout="constrained")
-    axes = figure.subplots()
-    axes.axis("off")
+    hierarchy = embedding.contexts[0].hierarchy
+    branches = find_branches(hierarchy, embedding.labels, most=len(PALETTE))
+    figure, axes = blank(10.5, 7.2)
     colours = np.array([*PALETTE[: len(branches.nodes)], "#A3A6AD"])
     x, y = 1.45 * places[:, 0], places[:, 1]
     axes.scatter(x, y, s=13, c=colours[branches.codes], alpha=0.75, linewidths=0)
     below: dict[str, list[int]] = {}
-    tree = embedding.contexts[0].hierarchy
-    rows, nodes, _ = tree.ancestor_distances(list(embedding.labels))
+    rows, nodes, _ = hierarchy.ancestor_distances(list(embedding.labels))
     for row, node in zip(rows, nodes, strict=True):
-        below.setdefault(embedding.name_of(tree.nodes[node]), []).append(row)
+        below.setdefault(embedding.name_of(hierarchy.nodes[node]), []).append(row)
     outline = [patheffects.withStroke(linewidth=3, foreground="white")]
+    style = {**CENTRED, "weight": "bold", "fontsize": 13}
+    style |= {"path_effects": outline, "in_layout": False}
     for name in REGIONS:
         at = below[name.partition("|")[0]]
-        axes.text(
-            float(np.median(x[at])),
-            float(np.median(y[at])),
-            name.rpartition("|")[2],
-            ha="center",
-            va="center",
-            weight="bold",
-            fontsize=13,
-            path_effects=outline,
-            in_layout=False,
-        )
+        title = name.rpartition("|")[2]
+        axes.text(np.median(x[at]), np.median(y[at]), title, **style)
     axes.margins(0.04, 0.02)
     return figure
 
@@ -105,10 +105,8 @@ def mammals() -> Figure:
         "lifespan_years": "lifespan, years",
         "diet": "diet",
     }
-    figure = Figure(figsize=(9.6, 0.62 * len(rows) + 0.6), layout="constrained")
-    axes = figure.subplots()
+    figure, axes = blank(9.6, 0.62 * len(rows) + 0.6)
     axes.set(xlim=(0, 13.2), ylim=(-len(rows), 0.9))
-    axes.axis("off")
     for j, column in enumerate(titles):
         axes.text(3.6 + 2.12 * j, 0.4, titles[column], ha="center", weight="bold")
     for i, label in enumerate(rows):
@@ -117,7 +115,7 @@ def mammals() -> Figure:
         for j, column in enumerate(titles):
             middle = (3.6 + 2.12 * j, -i - 0.5)
             if known[label][column]:
-                axes.text(*middle, known[label][column], ha="center", va="center")
+                axes.text(*middle, known[label][column], **CENTRED)
                 continue
             _filled_cell(axes, middle, filled[label, column], true.get((label, column)))
     return figure
@@ -139,7 +137,7 @@ def _filled_cell(axes: Any, at: tuple[float, float], cell: Any, true: Any) -> No
         value, low, high = map(_two_digits, (cell.value, cell.low, cell.high))
         said = f"{value} ({low} to {high})"
         is_right = true is not None and cell.low <= float(true) <= cell.high
-    style = {"ha": "center", "va": "center", "fontsize": 8.5}
+    style = {**CENTRED, "fontsize": 8.5}
     axes.text(x, y + 0.19 * bool(true), said, color=BLUE, weight="bold", **style)
     if true is None:
         return

@@ -22,6 +22,7 @@ import sys
 import tempfile
 import tokenize
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -178,13 +179,12 @@ def traced_uses(source: Path) -> Iterator[tuple[str, dict[str, float]]]:
 
 def print_packages(source: Path) -> None:
     """Print the lines of code of each package."""
-    sizes: dict[str, int] = {}
+    sizes: Counter[str] = Counter()
     for path in source.rglob("*.py"):
-        part = path.relative_to(source).parts[0]
-        sizes[part] = sizes.get(part, 0) + len(code_lines(path))
-    for part, size in sorted(sizes.items(), key=lambda item: -item[1]):
+        sizes[path.relative_to(source).parts[0]] += len(code_lines(path))
+    for part, size in sizes.most_common():
         print(f"{size:6} {part}")
-    print(f"{sum(sizes.values()):6} lines of code")
+    print(f"{sizes.total():6} lines of code")
 
 
 def is_within(name: str, measures: dict[str, float], limits: dict[str, float]) -> bool:

@@ -41,74 +41,44 @@ Sums: what explanations leave of the cosine, which is checked for itself."""
 
 
 def contexts_of(labels: list[str], role: str) -> list[Any]:
-    """One context of every constructor, over some of the labels."""
-    import pandas as pd
-
+    """Contexts of every kind about the labels, and more about others."""
     data = load_imagenet1k()
     rng = np.random.default_rng(0)
-    texts = {x: data.glosses[x] for x in labels if x in data.glosses}
-    lengths = {x: float(len(texts[x])) for x in labels}
-    frame = pd.DataFrame(
-        {
-            "length": [lengths[x] for x in labels],
-            "words": [float(len(texts[x].split())) for x in labels],
-            "initial": [texts[x][0] if texts[x][0] in "abc" else "z" for x in labels],
-        },
-        index=labels,
-    )
-    frame = frame.mask(rng.random(frame.shape) < 0.3)
-    frame = frame.loc[frame.notna().any(axis=1)]
-    vectors = {
-        x: np.array([lengths[x], len(set(texts[x])), i % 7, (i * i) % 11], float)
-        for i, x in enumerate(labels)
-        if i % 3
+    tree, parts, glosses = data.contexts()
+    sizes = {x: len(data.glosses[x]) for x in labels}
+    table = {
+        "length": [float(x) if x % 3 else None for x in sizes.values()],
+        "words": [float(data.glosses[x].count(" ")) for x in labels],
+        "initial": [x[0] if x[0] in "abc" else "z" for x in labels],
     }
-    edges = [
-        (a, b, 1 + i % 3)
-        for i, (a, b) in enumerate(zip(labels, labels[5:], strict=False))
-    ]
-    has_parts = [x for x in labels if x in data.parts]
-    tags = sorted({tag for x in has_parts for tag in data.parts[x]})[:40]
-    facets = np.array(
-        [[tag in data.parts[x] for tag in tags] for x in has_parts], float
-    )
-    known = (rng.random(facets.shape) < 0.3).astype(float)
+    vectors = {
+        x: [n, n % 5, i % 7, i * i % 11] for i, (x, n) in enumerate(sizes.items())
+    }
+    edges = [(a, b, 1 + len(b) % 3) for a, b in zip(labels, labels[5:], strict=False)]
     items = [(f"item{i % 60}", x) for i, x in enumerate(labels)]
+    known = rng.random((len(labels), 40)) < 0.3
+    facets = sp.csr_array(known * rng.integers(0, 2, known.shape).astype(float))
+    titles = tuple(f"facet {i}" for i in range(40))
     return [
-        RelationalContext.from_hierarchy(
-            tree_edges(), name="tree", labels=labels, role=role
-        ),
+        tree.changed(role=role),
         RelationalContext.from_edges(edges, name="graph", role=role),
         RelationalContext.from_annotations(items, name="items"),
-        DescriptiveContext.from_tags(
-            {x: data.parts[x] for x in labels if x in data.parts}, name="parts"
+        parts,
+        glosses,
+        DescriptiveContext.from_cells(labels, table, "table"),
+        DescriptiveContext.from_vectors(
+            {x: np.array(own, float) for x, own in list(vectors.items())[::2]},
+            name="vectors",
         ),
-        DescriptiveContext.from_texts(texts, name="glosses"),
-        DescriptiveContext.from_frame(frame, name="table"),
-        DescriptiveContext.from_vectors(vectors, name="vectors"),
         DescriptiveContext(
-            "facets",
-            tuple(has_parts),
-            tuple(tags),
-            sp.csr_array(facets * known),
-            sp.csr_array(known),
+            "facets", tuple(labels), titles, facets, sp.csr_array(known.astype(float))
         ),
     ]
-
-
-def tree_edges() -> list[tuple[str, str]]:
-    """The hypernyms of the embedded labels as (child, parent) pairs."""
-    tree = load_imagenet1k().hierarchy().hierarchy
-    return [(tree.nodes[child], tree.nodes[parent]) for child, parent in tree.edges]
 
 
 def fits() -> dict[str, dict[str, Any]]:
     """Options of every fit, by name."""
-    back_ends = [
-        name
-        for name in ("numpy", "numba", "torch")
-        if name == "numpy" or importlib.util.find_spec(name)
-    ]
+    back_ends = filter(importlib.util.find_spec, ("numpy", "numba", "torch"))
     chosen: dict[str, dict[str, Any]] = {
         name: {"backend": name, "device": "cpu"} for name in back_ends
     }
@@ -139,23 +109,23 @@ def fits() -> dict[str, dict[str, Any]]:
 def results(options: dict[str, Any]) -> dict[str, Any]:
     """What one fit gives, free of the rotation that a fit leaves open."""
     data = load_imagenet1k()
-    with_parts = sorted(set(data.parts) & set(data.glosses))
-    others = sorted(set(data.glosses) - set(with_parts))
-    known = with_parts[: N_LABELS // 2] + others[: N_LABELS // 2 + N_LATER]
-    later = known[-N_LATER:]
-    labels = known[:-N_LATER]
+    with_parts, others = sorted(data.parts), sorted(set(data.glosses) - set(data.parts))
+    labels = with_parts[: N_LABELS // 2] + others[: N_LABELS // 2]
+    later = others[-N_LATER:]
     own = {"choose": False, "completion": "none", "dim": 12, **options}
     role, is_warm = own.pop("role", "counts"), own.pop("warm", False)
     model = PHCLE(**own)
     before = None
     if is_warm:
-        before = PHCLE(**own).fit(contexts_of(labels[4:], role)).embedding_
-    model.fit(contexts_of(labels, role), warm_start=before)
+        early = labels[4:]
+        earlier = PHCLE(**own).fit(contexts_of(early, role), labels=early)
+        before = earlier.embedding_
+    model.fit(contexts_of(labels, role), labels=labels, warm_start=before)
     embedding = model.embedding_
     new = [
-        RelationalContext.from_hierarchy(tree_edges(), name="tree", labels=later),
+        RelationalContext.from_hierarchy(data.edges, name="hierarchy", labels=later),
         DescriptiveContext.from_texts(
-            {x: data.glosses[x] for x in later}, name="glosses"
+            {x: data.glosses[x] for x in later}, name="gloss words"
         ),
         DescriptiveContext.from_tags({later[0]: ["handle"]}, name="parts"),
     ]
