@@ -489,6 +489,18 @@ def test_a_report_has_map_table_filters_and_cards_without_a_server(open_report):
     assert "phcle explore" in page.evaluate("window.told.message")
 
 
+def test_a_report_refuses_what_only_a_server_can_answer(open_report):
+    page = open_report("/label?label=x3&label=x71", of="patchy")
+    page.wait_for_selector("[role=alert] >> text=phcle explore")  # no made-up numbers
+    go(page, "/add")
+    page.wait_for_selector("[role=alert] >> text=phcle explore")
+    go(page, "/")
+    map_is_ready(page)
+    page.evaluate("Phcle.map.choose_many([0, 1, 2])")
+    page.wait_for_selector(".map-card h2 >> text=3 labels")
+    assert page.get_by_role("button", name="What do these share?").count() == 0
+
+
 def test_a_report_shows_hostile_names_as_text(open_report):
     page = open_report("/?label=lynx")
     map_is_ready(page)

@@ -109,6 +109,11 @@
     return JSON.parse(await new Response(stream).text());
   }
 
+  Phcle.left_out = () => {
+    const error = new Error("This report does not hold that; phcle explore shows it.");
+    return Object.assign(error, { is_left_out: true });
+  };
+
   async function stored_answer(path, asked) {
     stored ??= unpacked();
     const names = (KEYS[path] ?? []).filter((name) => name in asked);
@@ -120,8 +125,7 @@
     const is_called = ({ name }) => name.toLowerCase() === typed;
     const called = path === "/api/label" && Object.values(held).find(is_called);
     if (called) return called;
-    const error = new Error("This report does not hold that; phcle explore shows it.");
-    throw Object.assign(error, { is_left_out: true });
+    throw Phcle.left_out();
   }
 
   async function answer_of(response) {

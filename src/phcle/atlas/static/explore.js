@@ -329,11 +329,13 @@
       if (this.is_sharing) ask();
       else this.share_of = {};
       const compared = { label: labels.slice(0, MOST_COMPARED).map(({ label }) => label) };
+      // A report holds what whole groups share.
+      const can_share = many.length > 1 && (!Phcle.is_report || this.share_of.group !== undefined);
       const can_compare = !Phcle.is_report && many.length > 1 && many.length <= MOST_COMPARED;
       return [
         html`<h2>${Phcle.count(many.length, "label")}</h2>`,
         html`<p class="actions">
-          ${many.length > 1 && Phcle.button("What do these share?", ask, { class: "button" })}
+          ${can_share && Phcle.button("What do these share?", ask, { class: "button" })}
           ${can_compare && html`<a class="button" href=${Phcle.address("/label", compared)}>Compare them</a>`}
         </p>`,
         place,

@@ -263,7 +263,7 @@
       this.keep_focus(() => this.in_use.replaceChildren(...filters.map((each) => this.chip(each))));
       const share = Phcle.button("What do these share?", this.options.share, { class: "button" });
       const clear = Phcle.button("Clear all", () => this.change([]), { class: "button" });
-      this.tools.replaceChildren(...(filters.length ? [share, clear] : []));
+      this.tools.replaceChildren(...(filters.length ? [...(Phcle.is_report ? [] : [share]), clear] : []));
       for (const facet of this.facets) if (facet.place.open) this.count(facet);
     }
   }

@@ -344,6 +344,7 @@
 
   Phcle.pages["/label"] = (asked) => {
     const labels = asked.getAll("label");
+    if (Phcle.is_report && labels.length > 1) throw Phcle.left_out();
     return labels.length > 1 ? several(labels.slice(0, MOST_COMPARED)) : one_label(labels[0] ?? "");
   };
 })(window);

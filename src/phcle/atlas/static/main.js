@@ -50,6 +50,7 @@
     }
     content.setAttribute("aria-busy", "true");
     if (!Phcle.pages[path]) throw new Error("There is no such page.");
+    if (Phcle.is_report && NOT_IN_REPORTS.includes(path)) throw Phcle.left_out();
     const made = await Phcle.pages[path](asked);
     if (mine !== drawn) return; // the visitor has gone on
     document.title = `${made.title} · ${title} · phcle`;
