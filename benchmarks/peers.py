@@ -7,11 +7,12 @@ W and C. None of them knows our objective.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import scipy.sparse as sp
 
 from phcle.contexts.counts import RelationalContext
@@ -83,9 +84,9 @@ def prepare_gensim() -> Train:
             seed=0,
             workers=os.cpu_count() or 1,
         )
-        at, (n_labels, n_columns) = model.wv.key_to_index, data.rows.shape
-        W = rows_by_name(model.wv.vectors, at, "w", n_labels)
-        return W, rows_by_name(model.syn1neg, at, "c", n_columns)
+        names, (n_labels, n_columns) = model.wv.index_to_key, data.rows.shape
+        W = rows_by_name(model.wv.vectors, names, "w", n_labels)
+        return W, rows_by_name(model.syn1neg, names, "c", n_columns)
 
     return train
 
@@ -98,15 +99,10 @@ def draw_pairs(data: RelationalContext) -> npt.NDArray[np.intp]:
     return np.column_stack(D.coords)[drawn]
 
 
-def rows_by_name(
-    vectors: Floats, at: Mapping[str, int], letter: str, n_rows: int
-) -> Floats:
+def rows_by_name(found: Floats, names: list[str], letter: str, n: int) -> Floats:
     """Vectors of letter0, letter1, …; zeros for a name that was never drawn."""
-    rows = np.zeros((n_rows, vectors.shape[1]))
-    for i in range(n_rows):
-        if (name := f"{letter}{i}") in at:
-            rows[i] = vectors[at[name]]
-    return rows
+    wanted = [f"{letter}{i}" for i in range(n)]
+    return pd.DataFrame(found, names).reindex(wanted).fillna(0.0).to_numpy()
 
 
 PEERS: dict[str, Peer] = {

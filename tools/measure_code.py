@@ -115,12 +115,9 @@ def code_lines(path: Path) -> list[str]:
         for line in range(token.start[0], token.end[0] + 1)
     }
     for node in ast.walk(ast.parse(text)):
-        for child in ast.iter_child_nodes(node):
-            is_text = isinstance(child, ast.Expr) and isinstance(
-                child.value, ast.Constant
-            )
-            if is_text and isinstance(child.value.value, str):
-                lines -= set(range(child.lineno, (child.end_lineno or 0) + 1))
+        match node:
+            case ast.Expr(value=ast.Constant(value=str())):
+                lines -= set(range(node.lineno, (node.end_lineno or 0) + 1))
     every = text.splitlines()
     return [every[line - 1].strip() for line in sorted(lines)]
 
