@@ -342,7 +342,8 @@ def mixing_weights(
         root = np.sqrt(counts)
         rows = [root[:, None] * matrix, sure * np.ones((1, n)), size * np.eye(n)]
         wanted = [root * truth, [sure], size * goal]
-        found, _ = nnls(np.vstack(rows), np.concatenate(wanted))
+        # In units of the largest row, as older SciPy ends at an absolute tolerance.
+        found, _ = nnls(np.vstack(rows) / sure, np.concatenate(wanted) / sure)
         weights = np.asarray(found / found.sum()) if found.sum() > 0 else weights
         if is_robust:
             error = np.abs(matrix @ weights - truth)

@@ -18,7 +18,7 @@ from phcle.contexts.labels import refuse_half_characters
 from phcle.contexts.matrices import check_array, check_number
 from phcle.contexts.protocol import Context
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import ContextError, FileError
+from phcle.errors import ContextError, FileError, some
 from phcle.files.container import Tensors, TensorStore, read_sealed, write_sealed
 
 FORMAT = "phcle.label-embedding"
@@ -46,6 +46,13 @@ def save(embedding: LabelEmbedding, path: Path) -> None:
     path : Path
         The file. An existing one is replaced only when the new one is complete.
     """
+    contexts = embedding.contexts
+    unfitted = [x.name for x in contexts if x.factor.shape[1:] != (embedding.dim,)]
+    if unfitted:
+        raise ContextError(
+            f"no fit with these vectors has learned from {some(unfitted)}, so the file "
+            "could not be read again; keep the contexts of a fitted embedding only."
+        )
     store = TensorStore({"vectors": embedding.vectors})
     store.put_names("labels", embedding.labels)
     for key in PAIRS:

@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from problems import random_contexts
 
 from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext, load
-from phcle.errors import FileError
+from phcle.errors import ContextError, FileError
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +86,14 @@ def test_any_labels_and_finite_vectors_round_trip(tmp_path_factory, data):
     again = load(path)
     assert again.labels == tuple(labels)
     assert np.array_equal(again.vectors, vectors)
+
+
+def test_contexts_that_were_not_fitted_are_refused_before_a_file_is_written(tmp_path):
+    tags = DescriptiveContext.from_tags({"a": ["x"], "b": ["y"]}, name="colours")
+    made = LabelEmbedding(("a", "b"), np.eye(2), contexts=(tags,))
+    with pytest.raises(ContextError, match="learned from 'colours'"):
+        made.save(tmp_path / "labels.phcle")
+    assert not list(tmp_path.iterdir())
 
 
 def test_same_embedding_gives_the_same_bytes(embedding, path, tmp_path):
