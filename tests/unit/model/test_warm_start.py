@@ -97,7 +97,7 @@ def test_any_masks_lead_to_a_stationary_point(seed, family):
     exact = {**options, "tol": 1e-6, "max_iter": 300}
     warm, cold = PHCLE(**exact).fit(now, warm_start=old), PHCLE(**exact).fit(now)
     # Other stationary points exist; one much worse than that of a cold fit is wrong.
-    assert gap(warm) <= gap(cold) * 1.1
+    assert gap(warm) <= gap(cold) * 1.05
     again = PHCLE(**exact).fit(now, warm_start=warm.embedding_)
     assert gap(again) == pytest.approx(gap(warm), rel=1e-3)
 
