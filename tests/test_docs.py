@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from pathlib import Path
 
@@ -80,6 +81,13 @@ def test_links_lead_somewhere_and_source_files_exist(document):
     folders = (ROOT, ROOT / "src" / "phcle", ROOT / "paper")
     for name in re.findall(r"`([\w/]+/\w+\.py)\b", text):
         assert any((folder / name).is_file() for folder in folders), name
+
+
+@pytest.mark.parametrize("package", ["", ".tables", ".contexts", ".embedding"])
+def test_the_reference_lists_every_public_name(package):
+    pages = " ".join(x.read_text() for x in ROOT.glob("docs/api/*.md"))
+    names = set(importlib.import_module(f"phcle{package}").__all__) - {"__version__"}
+    assert {x for x in names if not re.search(rf"::.*\b{x}\b", pages)} == set()
 
 
 def test_every_test_and_script_that_the_promises_name_exists():
