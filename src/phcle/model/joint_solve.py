@@ -124,7 +124,8 @@ class _Joint:
         terms: dict[int, list[Local]] = {}
         for number, at in self.blocks.items():
             y = xp.take(W, at, axis=0)
-            terms[number], values, gradient[at] = rows.local(y, number)
+            terms[number] = [term.local(number, y) for term in rows.terms]
+            values, gradient[at] = rows.sums(terms[number], y)
             own.append(xp.sum(rows.total(y, values), dtype=xp.float64))
             for term in terms[number]:
                 term.lighten()

@@ -105,32 +105,25 @@ class Rows:
         factor = processes.exchange_rows(factor, self.blocks)
         return factor, processes.sum_over(totals).sum(axis=0)
 
-    def local(
-        self, y: Array, block: int, chosen: Array | None = None
-    ) -> tuple[list[Local], Array, Array]:
-        """Evaluate all terms at a block of rows, or at chosen rows of it.
+    def sums(self, terms: Sequence[Local], y: Array) -> tuple[Array, Array]:
+        """Add up what the terms are at some rows.
 
         Parameters
         ----------
+        terms : sequence of Local
+            The terms there.
         y : array of shape (r, dim)
             The rows.
-        block : int
-            Number of the block.
-        chosen : array of int, optional
-            Positions of `y` in the block. By default `y` is the whole block.
 
         Returns
         -------
-        terms : list of Local
-            The terms there.
         values : array of shape (terms, r)
             Their values.
         gradient : array of shape (r, dim)
             The gradient of the terms and of the ridge.
         """
-        found = [term.local(block, y, chosen) for term in self.terms]
-        values = self.backend.xp.stack([term.value for term in found])
-        return found, values, sum((term.gradient for term in found), self.ridge * y)
+        values = self.backend.xp.stack([term.value for term in terms])
+        return values, sum((term.gradient for term in terms), self.ridge * y)
 
     def total(self, y: Array, values: Array) -> Array:
         """Compute the objective of rows where the terms have these values.
@@ -170,7 +163,7 @@ def slopes(rows: Rows, y: Array, block: int) -> tuple[Array, Array]:
     values : array of shape (terms, r)
         The value of each term.
     """
-    _, values, gradient = rows.local(y, block)
+    values, gradient = rows.sums([term.local(block, y) for term in rows.terms], y)
     return gradient, values
 
 
@@ -205,7 +198,8 @@ def step(
         The value of each term there.
     """
     xp, tiny = rows.backend.xp, float(np.finfo(rows.backend.dtype).tiny)
-    terms, values, gradient = rows.local(y, block, chosen)
+    terms = [term.local(block, y, chosen) for term in rows.terms]
+    values, gradient = rows.sums(terms, y)
     total = rows.total(y, values)
     direction = _direction(rows, terms, gradient, exact=exact)
     slope = xp.sum(gradient * direction, axis=1)
@@ -224,15 +218,17 @@ def step(
             break
         there = y[at] + size[at][:, None] * direction[at]
         found = xp.stack([term.value_at(there, at) for term in terms])
-        sums, taken, kept = rows.total(there, found), slice(None), at
-        if halving:  # else it is the whole step
+        sums = rows.total(there, found)
+        if halving:
             taken = sums < lowest[at]
             kept = at[taken]
-        best[kept], best_values[:, kept] = there[taken], found[:, taken]
-        lowest[kept] = sums[taken]
-        if halving:
-            size, at = 0.5 * size, at[lowest[at] >= total[at]]
+            best[kept], best_values[:, kept] = there[taken], found[:, taken]
+            lowest[kept], size = sums[taken], 0.5 * size
+            # Shorter steps may help where the row rises and a gain can still be told.
+            goes_on = (lowest >= total) & (size * slope < -noise)
+            at = at[goes_on[at]]
             continue
+        best_values[:, at], lowest[at] = found, sums
         # The parabola through both values and the slope has its lowest point at `size`,
         # which is 1 where the quadratic model holds.
         bend = xp.maximum(lowest - total - slope, -slope / 8)  # size ≤ 4
