@@ -323,7 +323,7 @@ class Features:
         self.others, self.owner = np.array(codes).T, np.array([j for j, *_ in fields])
 
     def ways(self, j: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Labels with a gap and features of all labels, for both sorts of labels."""
+        """Labels with a gap and features of all labels, for both kinds of labels."""
         own = self.coded.owner == j
         beside = self.means[:, own].reshape(len(self.means), -1)
         beside = np.hstack([beside, self.links])

@@ -78,13 +78,13 @@ def run_family(family: str, seconds: int, out: Path) -> dict[str, object]:
         except subprocess.TimeoutExpired:
             code = None
         written.seek(0)
-        told = written.read()
+        printed = written.read()
     now = out / f"{family}-now"
     if code is None and now.exists():  # it hangs so that not even its alarm ends it
         now.rename(out / f"{family}-stopped-hang")
     now.unlink(missing_ok=True)
     after = {path.name for path in out.iterdir() if path.suffix != ".txt"}
-    progress = re.findall(r"#\d+.*cov: \d+ ft: \d+ corp: \d+", told)
+    progress = re.findall(r"#\d+.*cov: \d+ ft: \d+ corp: \d+", printed)
     found: dict[str, object] = {
         "family": family,
         "seconds": seconds,
@@ -93,7 +93,7 @@ def run_family(family: str, seconds: int, out: Path) -> dict[str, object]:
     }
     if code != 0:
         found["exit"] = code
-        found["told"] = told[-2000:]
+        found["printed"] = printed[-2000:]
     return found
 
 

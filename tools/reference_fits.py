@@ -143,9 +143,9 @@ def results(options: dict[str, Any]) -> dict[str, Any]:
     }
     if options.get("init") != "ones":
         pairs = list(zip(embedding.labels[:6], embedding.labels[6:12], strict=True))
-        told = [embedding.explain(a, b) for a, b in pairs]
-        found["parts"] = [[part.part for part in x.parts] for x in told]
-        found["sums"] = [x.rest for x in told]
+        explained = [embedding.explain(a, b) for a, b in pairs]
+        found["parts"] = [[part.part for part in x.parts] for x in explained]
+        found["sums"] = [x.rest for x in explained]
         found["confidence"] = [
             [a.confidence or 0.0 for a in embedding.describe(x).predicted][:1] or [0.0]
             for x in embedding.labels[:30]

@@ -78,7 +78,7 @@ class Addresses:
                 if n and n >= MOSTLY * len(own):
                     yield str(source["name"]), title, pattern is PICTURE, own
 
-    def told(
+    def of(
         self, label: str, source_of: Callable[[int, Path], str | None]
     ) -> dict[str, Any]:
         """Say which pictures and links a label has.

@@ -199,10 +199,10 @@ def _add_labels(quick: APIRouter, costly: APIRouter, opened: Opened) -> None:
         """What the tables know of a label, and what was predicted, with reasons."""
         own = embedding.resolve(label)
         (answer,) = pages.rows_of_labels(opened, [own])
-        told = addresses.told(
+        links = addresses.of(
             own, lambda n, _: f"api/picture?{urlencode({'label': own, 'n': n})}"
         )
-        return JSONResponse({**answer, **told})
+        return JSONResponse({**answer, **links})
 
     @quick.get("/picture")
     def picture(label: Text, n: Annotated[int, Query(ge=0, le=100)] = 0) -> Response:

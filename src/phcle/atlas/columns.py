@@ -19,7 +19,7 @@ from phcle.contexts.matrices import take_rows
 from phcle.contexts.protocol import Context
 from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.columns import Column, Table
-from phcle.embedding.describe import attribute_chances, table_called
+from phcle.embedding.describe import attribute_probabilities, table_called
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.predictions import Predictions, TagPredictions, known_fields
 from phcle.embedding.summary import summarise
@@ -186,7 +186,7 @@ def column_of(
         if column.field.values:
             check_choice("a value", value, column.field.values)
             at += column.field.values.index(value)
-        found = attribute_chances(table, table.context.columns[at])
+        found = attribute_probabilities(table, table.context.columns[at])
         made["chance"] = packed(found, "f4")
     return made
 
@@ -254,11 +254,11 @@ def _guesses(embedding: LabelEmbedding, context: Context) -> dict[str, Any]:
     found = embedding.tables[context.name].stored
     if not isinstance(found, TagPredictions):
         return {}
-    chances = found.chances.copy()
-    is_left_out = np.repeat(_known_in(context, embedding), np.diff(chances.indptr))
-    chances.data[(chances.data < SURE) | is_left_out] = 0
-    chances.eliminate_zeros()
-    made = _largest(chances, MOST_GUESSES)
+    likely = found.probabilities.copy()
+    is_left_out = np.repeat(_known_in(context, embedding), np.diff(likely.indptr))
+    likely.data[(likely.data < SURE) | is_left_out] = 0
+    likely.eliminate_zeros()
+    made = _largest(likely, MOST_GUESSES)
     lists = {f"guess_{key}": value for key, value in _lists(made).items()}
     return {**lists, "guess_sure": packed(np.rint(100 * made.data), "u1")}
 

@@ -145,11 +145,11 @@ def rows_of_labels(opened: Opened, labels: Sequence[str]) -> Iterator[dict[str, 
     has_others = len(known) < len(embedding.predicting)
     cells = _cells_of(opened, labels, known)
     for label, own in zip(labels, cells, strict=True):
-        told: dict[str, Any] = {"observed": [], "predicted": [], "not_predictable": []}
+        parts: dict[str, Any] = {"observed": [], "predicted": [], "not_predictable": []}
         if has_others:
             found = describe(embedding, label, N_ATTRIBUTES, has_related=False)
-            told = {key: as_json(getattr(found, key)) for key in told}
-        yield {"cells": own, **told}
+            parts = {key: as_json(getattr(found, key)) for key in parts}
+        yield {"cells": own, **parts}
 
 
 def _has_cells(context: DescriptiveContext) -> bool:

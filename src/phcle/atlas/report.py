@@ -315,8 +315,8 @@ class _Report:
             for label, row in zip(chosen, own, strict=True):
                 page = pages.label_page(opened, label)
                 made["/api/label"][_key(label)] = page
-                told = addresses.told(label, lambda _, file: _beside(file, folder))
-                made["/api/row"][_key(label)] = {**row, **told}
+                links = addresses.of(label, lambda _, file: _beside(file, folder))
+                made["/api/row"][_key(label)] = {**row, **links}
                 for near in page["neighbours"][:N_EXPLAINED] if explains else ():
                     said = embedding.explain(label, near["label"], N_COLUMNS)
                     made["/api/explain"][_key(label, near["label"])] = _why(said)

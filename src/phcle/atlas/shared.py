@@ -152,7 +152,7 @@ def _values(own: Column, other: Column) -> tuple[list[Finding], list[OddCell]]:
     surprise = (inside - outside) / np.where(error > 0, error, np.inf)
     is_common = (surprise > SURE) & (inside >= COMMON)
     shared = [
-        (float(surprise[i]), _told(own, names[i], inside[i], outside[i], n_in))
+        (float(surprise[i]), _fact(own, names[i], inside[i], outside[i], n_in))
         for i in np.flatnonzero(is_common).tolist()
         if not is_tag or names[i] == "yes"
     ]
@@ -165,7 +165,7 @@ def _values(own: Column, other: Column) -> tuple[list[Finding], list[OddCell]]:
     return shared, cells
 
 
-def _told(
+def _fact(
     column: Column, value: str, inside: float, outside: float, n_known: int
 ) -> dict[str, Any]:
     """What labels share in a column, for the page."""
@@ -199,8 +199,8 @@ def _numbers(own: Column, other: Column) -> tuple[list[Finding], list[OddCell]]:
         if clarity > SURE and abs(apart) > 0.5 * float(others.std()):
             inside, outside = (float(to_user(x.mean())) for x in (values, others))
             value = f"{'about' if own.is_log else 'mean'} {number_text(inside)}"
-            told = _told(own, value, inside, outside, len(values))
-            found.append((clarity, told))
+            fact = _fact(own, value, inside, outside, len(values))
+            found.append((clarity, fact))
     if len(values) <= 2 * FEWEST:
         return found, []
     middle = float(np.median(values))

@@ -131,10 +131,10 @@ def _rows(answers: Sequence[Any]) -> Iterator[Sequence[object]]:
     """Answers as a table; what is no single value is left out."""
     from phcle.answers import as_json
 
-    told = [as_json(each) for each in answers]
-    titles = [x for x, y in told[0].items() if not isinstance(y, dict)] if told else []
+    rows = [as_json(each) for each in answers]
+    titles = [x for x, y in rows[0].items() if not isinstance(y, dict)] if rows else []
     yield titles
-    yield from ([each[title] for title in titles] for each in told)
+    yield from ([row[title] for title in titles] for row in rows)
 
 
 def _means(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:

@@ -61,9 +61,9 @@ def show(
     from phcle.answers import as_json as plain
 
     is_alone = isinstance(answer, list) and len(answer) == 1
-    told = plain(answer[0] if is_alone else answer)
+    data = plain(answer[0] if is_alone else answer)
     if out is not None and out.suffix.lower() == ".json":
-        lines = json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+        lines = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
         with write_whole(out) as temporary:
             temporary.write_text(lines, encoding="utf-8", newline="")
     elif out is not None:
@@ -72,7 +72,7 @@ def show(
         titles, *cells = rows
         write_table(out, [str(title) for title in titles], cells)
     if as_json:
-        typer.echo(json.dumps(told, indent=2))
+        typer.echo(json.dumps(data, indent=2))
     elif out is not None:
         show_written(out)
     else:
@@ -116,16 +116,16 @@ def show_fields(answers: Sequence[Any], columns: Mapping[str, str]) -> None:
         Titles, and the field below each, perhaps with how to format it: `share:.0%`.
         Columns that no answer has are left out.
     """
-    told = [x if isinstance(x, Mapping) else vars(x) for x in answers]
-    if not told:
+    fields = [x if isinstance(x, Mapping) else vars(x) for x in answers]
+    if not fields:
         return
     parts = {title: spec.partition(":") for title, spec in columns.items()}
-    shown = {title: x for title, x in parts.items() if x[0] in told[0]}
+    shown = {title: x for title, x in parts.items() if x[0] in fields[0]}
 
     def text(value: object, form: str) -> str:
         return "–" if value is None else format(value, form)
 
-    rows = [[text(x[name], form) for name, _, form in shown.values()] for x in told]
+    rows = [[text(x[name], form) for name, _, form in shown.values()] for x in fields]
     show_table(list(shown), rows)
 
 

@@ -123,7 +123,7 @@ class FamilyContext(Context):
         return sp.csr_array(self.rows.shape)
 
     def beside(self, informed: Flags) -> FamilyContext:
-        """The context told which labels other contexts know."""
+        """The context with the labels that other contexts know."""
         return self.changed(informed=informed)
 
     def take(self, rows: Ints) -> FamilyContext:

@@ -358,7 +358,7 @@ def draw_columns(mass: AnyFloats, n: float, rng: np.random.Generator) -> Sample:
     """
     if len(mass) > SHUFFLED:
         return draw_strata(np.cumsum(mass), round(n), rng)
-    chance = _chances(mass, n)
+    chance = _shares(mass, n)
     order = rng.permutation(len(mass))
     passed = np.cumsum(chance[order]) + rng.random()
     is_in = np.empty(len(mass), dtype=bool)
@@ -397,7 +397,7 @@ def draw_strata(passed: AnyFloats, n: int, rng: np.random.Generator) -> Sample:
     return at, times * share
 
 
-def _chances(mass: AnyFloats, n: float) -> AnyFloats:
+def _shares(mass: AnyFloats, n: float) -> AnyFloats:
     """min(1, t · mass), with the t for which they sum to n (or all are 1)."""
     certain = np.zeros(len(mass), dtype=bool)
     while True:

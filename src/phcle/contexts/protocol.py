@@ -263,11 +263,11 @@ class Context(ABC):
 
     @property
     def informs(self) -> Flags:
-        """Labels that the context tells something about by itself: (labels,)."""
+        """Labels that the context says something about by itself: (labels,)."""
         return self.observed
 
     def beside(self, informed: Flags) -> Self:
-        """Return the context, told which labels any context of the problem informs.
+        """Return the context with the labels that any context of the problem informs.
 
         Parameters
         ----------

@@ -85,7 +85,7 @@ class Reading:
         Returns
         -------
         Reading
-            Values without chances.
+            Values without probabilities.
         """
         values = context.predict(vectors)
         return cls(context, np.full(values.shape, np.nan), values)
@@ -116,12 +116,12 @@ class Reading:
                 ends = self.low[:, at], self.high[:, at]
                 low, high = (np.where(is_observed, np.nan, x) for x in ends)
         else:
-            is_told = ~np.isnan(value[:, 0])
+            is_predicted = ~np.isnan(value[:, 0])
             if field.values:
                 code = np.nan_to_num(value, nan=-1.0).argmax(axis=1)
             else:
                 code = np.where(is_observed, known[:, 0] > 0, said[:, 0] > LIKELY)
-            value = np.where(is_told, code, UNKNOWN).astype(np.int16)
+            value = np.where(is_predicted, code, UNKNOWN).astype(np.int16)
             if chance is not None:
                 every = chance if field.values else np.hstack([chance, 1 - chance])
                 sure = np.where(is_observed, np.nan, every.max(axis=1))
@@ -229,7 +229,7 @@ class Column:
         Cell
             The cell.
         """
-        told = {
+        about = {
             "value": self.value_of(row),
             "observed": bool(self.is_observed[row]),
             "confidence": as_number(self.confidence[row]),
@@ -237,7 +237,7 @@ class Column:
             "high": as_number(self.high[row]),
         }
         whose = (label, name, self.context, self.title, self.kind)
-        return Cell(*whose, **{**told, **more})
+        return Cell(*whose, **{**about, **more})
 
 
 def as_number(number: Any) -> float | None:

@@ -78,10 +78,10 @@ def _of_tags(
     steps = held.steps * table.scale[held.columns]
     curve = TagCurve.learn(steps, presence, family, held.has_it)
     every = np.arange(len(embedding))
-    return TagPredictions(_chances(embedding, table, curve, every), curve)
+    return TagPredictions(_probabilities(embedding, table, curve, every), curve)
 
 
-def _chances(
+def _probabilities(
     embedding: LabelEmbedding, table: DescriptiveContext, curve: TagCurve, rows: Ints
 ) -> sp.csr_array:
     """Probabilities of unknown tags of some labels; those below 2 % are left out."""
@@ -140,8 +140,8 @@ def predictions_of(
         return stored
     rows = np.arange(len(stored), len(embedding))
     if isinstance(stored, TagPredictions):
-        chances = _chances(embedding, table, stored.curve, rows)
-        return stored.joined(TagPredictions(chances, stored.curve))
+        probabilities = _probabilities(embedding, table, stored.curve, rows)
+        return stored.joined(TagPredictions(probabilities, stored.curve))
     links = links_between(embedding.contexts, embedding.labels)
     view = TableView(embedding, table, stored.held, links, rows)
     found = predict_table(view, effort="fast", own={}, seed=0)

@@ -208,7 +208,7 @@ def table_called(embedding: LabelEmbedding, name: str) -> Table:
     return embedding.tables[name]
 
 
-def attribute_chances(table: Table, column: str) -> Floats:
+def attribute_probabilities(table: Table, column: str) -> Floats:
     """Say how likely all labels have an attribute.
 
     Parameters

@@ -1,6 +1,6 @@
 """What the families of labels say about the columns of a table, by parts of labels.
 
-A known cell is told what its family says without the labels of its part. A mean that
+A known cell sees what its family says without the labels of its part. A mean that
 leaves out only the label itself falls as the label's value rises, and readers would
 read that backwards.
 """

@@ -242,17 +242,17 @@ class TagPredictions:
 
     Attributes
     ----------
-    chances : csr_array of shape (labels, tags)
+    probabilities : csr_array of shape (labels, tags)
         Probabilities of at least 2 % of tags that are not known.
     curve : TagCurve
         Turns what the embedding says into probabilities.
     """
 
-    chances: sp.csr_array
+    probabilities: sp.csr_array
     curve: TagCurve
 
     def __len__(self) -> int:
-        return int(self.chances.shape[0])
+        return int(self.probabilities.shape[0])
 
     def shares_of(self, rows: Ints, columns: slice) -> Floats:
         """Return the probabilities of some labels and columns.
@@ -269,8 +269,8 @@ class TagPredictions:
         array of shape (labels, columns)
             The probabilities.
         """
-        chances = sp.csr_array(self.chances[rows])[:, columns]
-        return np.asarray(chances.toarray(), np.float64)
+        probabilities = sp.csr_array(self.probabilities[rows])[:, columns]
+        return np.asarray(probabilities.toarray(), np.float64)
 
     def take(self, rows: Ints) -> TagPredictions:
         """Return the predictions of some labels.
@@ -285,7 +285,7 @@ class TagPredictions:
         Predictions
             Those of these labels.
         """
-        return replace(self, chances=sp.csr_array(self.chances[rows]))
+        return replace(self, probabilities=sp.csr_array(self.probabilities[rows]))
 
     def joined(self, later: TagPredictions) -> TagPredictions:
         """Append the predictions of labels that were added.
@@ -300,8 +300,8 @@ class TagPredictions:
         Predictions
             All of them.
         """
-        both = sp.csr_array(sp.vstack([self.chances, later.chances]))
-        return replace(self, chances=both)
+        both = sp.csr_array(sp.vstack([self.probabilities, later.probabilities]))
+        return replace(self, probabilities=both)
 
     def pack(self, store: TensorStore, table: DescriptiveContext) -> dict[str, Any]:
         """Put the predictions into the store of a file.
@@ -318,7 +318,7 @@ class TagPredictions:
         dict
             What JSON holds of it.
         """
-        store.put_sparse("chances", self.chances)
+        store.put_sparse("chances", self.probabilities)
         return {"curve": list(self.curve)}
 
     @classmethod
@@ -348,16 +348,16 @@ class TagPredictions:
             What was stored.
         """
         where = f"the predictions of context {table.name!r}"
-        chances = store.sparse("chances", len(table.columns))
-        data = chances.data
-        if chances.shape[0] != len(known) or not ((data >= 0) & (data <= 1)).all():
+        found = store.sparse("chances", len(table.columns))
+        data = found.data
+        if found.shape[0] != len(known) or not ((data >= 0) & (data <= 1)).all():
             raise ContextError(f"{where} are no probabilities of its tags")
         weights = packed["curve"]
         if len(weights) != len(TagCurve._fields):
             raise ContextError(f"{where} have a curve with other weights")
         for weight in weights:
             check_number(weight, f"the curve of {where}")
-        return cls(chances, TagCurve(*weights))
+        return cls(found, TagCurve(*weights))
 
 
 TablePredictions = Predictions | TagPredictions

@@ -98,7 +98,7 @@ class Asked:
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class Predicted:
     """What a reader says.
 
     Attributes
@@ -114,7 +114,7 @@ class Told:
 
 
 @dataclass(frozen=True, eq=False)
-class Forested(Told):
+class Forested(Predicted):
     """What a forest says, how far the values in its leaves are apart, and whose.
 
     Attributes
@@ -216,7 +216,7 @@ def _nearest_leaves(known: Ints, gaps: Ints) -> tuple[Ints, Floats]:
     return near.astype(np.int64), share
 
 
-def crossfitted(estimator: Any, asked: Asked, most: int = MOST_ROWS) -> Told:
+def crossfitted(estimator: Any, asked: Asked, most: int = MOST_ROWS) -> Predicted:
     """Fit an estimator once without each fold; an output at a time for a regression.
 
     Parameters
@@ -230,7 +230,7 @@ def crossfitted(estimator: Any, asked: Asked, most: int = MOST_ROWS) -> Told:
 
     Returns
     -------
-    Told
+    Predicted
         What it says.
     """
     from sklearn.base import clone, is_classifier
@@ -257,7 +257,7 @@ def crossfitted(estimator: Any, asked: Asked, most: int = MOST_ROWS) -> Told:
                 said[:, at] = np.clip(found, y.min() - reach, y.max() + reach)
         held[own] = said[: len(own)]
         gaps += said[len(own) :] / len(np.unique(asked.fold))
-    return Told(held, gaps)
+    return Predicted(held, gaps)
 
 
 def boosting(asked: Asked) -> Any:

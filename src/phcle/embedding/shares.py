@@ -114,8 +114,8 @@ def fill_shares(view: TableView, found: Predictions) -> None:
     said, low, high = (alone(x * scale + offset, table.in_units) for x in steps)
     for own, total, slack in find_shares(known):
         gaps = np.isnan(known[:, own])
-        is_told = ~(gaps & np.isnan(said[:, own])).any(axis=1)
-        rows = np.flatnonzero(gaps.any(axis=1) & is_told)
+        is_predicted = ~(gaps & np.isnan(said[:, own])).any(axis=1)
+        rows = np.flatnonzero(gaps.any(axis=1) & is_predicted)
         gaps, least = gaps[rows], LEAST * total
         left = np.maximum(total - np.nansum(known[rows, own], axis=1), 0.0)[:, None]
         parts = np.where(gaps, np.maximum(said[rows, own], 0.0), 0.0)
@@ -132,5 +132,5 @@ def fill_shares(view: TableView, found: Predictions) -> None:
         said[rows, own] = np.maximum(filled, least)
         is_put[rows, own] = gaps
     for name, values, before in zip(READ, (said, low, high), steps, strict=True):
-        told = (alone(values, table.on_fit_scale) - offset) / scale
-        getattr(found, name)[:, numbers] = np.where(is_put, told, before)
+        scaled = (alone(values, table.on_fit_scale) - offset) / scale
+        getattr(found, name)[:, numbers] = np.where(is_put, scaled, before)

@@ -195,7 +195,7 @@ def _pack_predictions(
         found = embedding.tables[table.name].stored
         if found is not None:
             part = TensorStore(store.tensors, f"predictions/{i}/")
-            kind = "tags" if hasattr(found, "chances") else "cells"
+            kind = "tags" if hasattr(found, "probabilities") else "cells"
             own = found.pack(part, table)
             packed.append({"at": i, "kind": kind, "table": table.name, **own})
     return packed

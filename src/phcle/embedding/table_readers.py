@@ -20,7 +20,7 @@ from phcle.embedding.readers import (
     TREES,
     Asked,
     Forested,
-    Told,
+    Predicted,
     boosting,
     crossfitted,
     grow_forest,
@@ -88,23 +88,23 @@ class _Answers:
     rows: Ints
     gap_rows: Ints
     truth: Floats
-    told: dict[str, Told]
+    predicted: dict[str, Predicted]
     forest: Forested | None
 
     @property
     def team(self) -> tuple[str, ...]:
-        return tuple(self.told)
+        return tuple(self.predicted)
 
     def mix(self, weights: Floats) -> None:
         """Take the weighted mean."""
         self.weights = weights
-        told = self.told.values()
-        self.held: Floats = np.tensordot(weights, [x.held for x in told], 1)
-        self.gaps: Floats = np.tensordot(weights, [x.gaps for x in told], 1)
+        predicted = self.predicted.values()
+        self.held: Floats = np.tensordot(weights, [x.held for x in predicted], 1)
+        self.gaps: Floats = np.tensordot(weights, [x.gaps for x in predicted], 1)
 
     @property
     def parts(self) -> list[tuple[Ints, Floats]]:
-        """Rows and what is said: known cells are told as if they were unknown."""
+        """Rows and what is said: known cells are predicted as if they were unknown."""
         found = [(self.gap_rows, self.gaps)]
         return [*found, (self.rows, self.held)] if self.regime == "cells" else found
 
@@ -158,7 +158,7 @@ def predict_table(
     def ask(regime: Regime, number: int) -> _Answers:
         field = fields[number]
         rows, gaps = view.known_rows(field), view.gap_rows(field, regime)
-        told, forest = view.plain(field, regime), None
+        predicted, forest = view.plain(field, regime), None
         if len(rows) >= FEWEST:
             own_seed = seed + 1_000 * (1 + REGIMES.index(regime)) + number
             asked = view.asked(field, regime, own_seed)
@@ -168,15 +168,15 @@ def predict_table(
                 n_trees=TREES if is_full else FEW_TREES,
             )
             forest = grow(asked)
-            read: dict[str, Told] = {"forest": forest}
+            read: dict[str, Predicted] = {"forest": forest}
             if effort == "full":
                 read |= _team(asked, regime, n_known, own)
             heard = view.heard(field, regime)
             if heard is not None:
                 read["messages"] = heard
                 read["beside messages"] = _beside(asked, heard, grow)
-            told = read | told
-        return _Answers(field, regime, rows, gaps, view.truth(field), told, forest)
+            predicted = read | predicted
+        return _Answers(field, regime, rows, gaps, view.truth(field), predicted, forest)
 
     view.prepare()
     import sklearn.ensemble  # noqa: F401  # loads OpenMP, before it is limited
@@ -217,11 +217,11 @@ def _fill_first(view: TableView, field: Field, seed: int) -> None:
 
 def _team(
     asked: Asked, regime: Regime, n_known: int, own: Mapping[str, Any]
-) -> dict[str, Told]:
+) -> dict[str, Predicted]:
     """What the readers of a field say, beside the forest."""
     from sklearn.base import is_classifier
 
-    found: dict[str, Told] = {}
+    found: dict[str, Predicted] = {}
     if regime == "cells" and asked.target.shape[1] <= MOST_VALUES:
         if n_known <= BOOSTED_UP_TO:
             found["boosting"] = crossfitted(boosting(asked), asked)
@@ -234,12 +234,14 @@ def _team(
     return found
 
 
-def _beside(asked: Asked, heard: Told, grow: Callable[[Asked], Told]) -> Told:
+def _beside(
+    asked: Asked, heard: Predicted, grow: Callable[[Asked], Predicted]
+) -> Predicted:
     """What a second forest says: messages, and what they lack."""
     rest = asked.target - heard.held
     reach = FARTHEST_REST * float(rest.std())
     found = grow(replace(asked, target=np.clip(rest, -reach, reach)))
-    return Told(found.held + heard.held, found.gaps + heard.gaps)
+    return Predicted(found.held + heard.held, found.gaps + heard.gaps)
 
 
 def _found(view: TableView, answers: Sequence[_Answers]) -> Predictions:
@@ -247,7 +249,7 @@ def _found(view: TableView, answers: Sequence[_Answers]) -> Predictions:
     table = view.table
     known = view.known[:, [field.at.start for field in table.fields]]
     found = Predictions.nothing(table, known, view.held)
-    names = tuple(dict.fromkeys(name for x in answers for name in x.told))
+    names = tuple(dict.fromkeys(name for x in answers for name in x.predicted))
     weights = np.zeros((2, len(table.fields), len(names)), np.float32)
     for regime in REGIMES:
         own = [x for x in answers if x.regime == regime]
@@ -276,7 +278,9 @@ def _mix(answers: Sequence[_Answers]) -> None:
         same = [x for x in answers if x.team == team and len(x.rows)]
         truth = np.concatenate([x.truth.ravel() for x in same])
         step = max(len(truth) // MOST_MIXED, 1)
-        said = [np.concatenate([x.told[y].held.ravel() for x in same]) for y in team]
+        said = [
+            np.concatenate([x.predicted[y].held.ravel() for x in same]) for y in team
+        ]
         said = [each[::step] for each in said]
         is_robust = "messages" in team
         overall[team] = mixing_weights(said, truth[::step], is_robust=is_robust)
@@ -284,7 +288,7 @@ def _mix(answers: Sequence[_Answers]) -> None:
         n = len(each.team)
         weights = overall.get(each.team, np.full(n, 1 / n))
         if len(each.rows):
-            said = [x.held.ravel() for x in each.told.values()]
+            said = [x.held.ravel() for x in each.predicted.values()]
             weights = mixing_weights(
                 said, each.truth.ravel(), weights, is_robust="messages" in each.team
             )
@@ -384,5 +388,5 @@ def _sharpened(said: AnyFloats, power: float) -> Floats:
 def _losses(said: Floats, truth: Floats) -> Floats:
     """How unlikely the truth is under each power: minus its log probabilities."""
     is_true = truth if truth.shape[1] > 1 else np.hstack([1 - truth, truth])
-    chances = [(_sharpened(said, power) * is_true).sum(axis=1) for power in POWERS]
-    return np.array([-np.log(chance).sum() for chance in chances])
+    likely = [(_sharpened(said, power) * is_true).sum(axis=1) for power in POWERS]
+    return np.array([-np.log(chance).sum() for chance in likely])

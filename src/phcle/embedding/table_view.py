@@ -19,7 +19,7 @@ from phcle.embedding.held_out import HeldOut
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.embedding.links import Links, structure
 from phcle.embedding.messages import messages_by_folds
-from phcle.embedding.readers import Asked, Told
+from phcle.embedding.readers import Asked, Predicted
 
 Regime = Literal["cells", "labels"]
 """Gaps of labels of which the table knows a cell, and of all other labels."""
@@ -225,7 +225,7 @@ class TableView:
     def _number(self, field: Field) -> int:
         return int(self.field_of[field.at.start])
 
-    def plain(self, field: Field, regime: Regime) -> dict[str, Told]:
+    def plain(self, field: Field, regime: Regime) -> dict[str, Predicted]:
         """Say what needs no reader, of known cells out of fold, and of gaps.
 
         Parameters
@@ -238,8 +238,8 @@ class TableView:
         Returns
         -------
         dict
-            What the embedding says, families, and the mean: some columns are told by
-            nothing, and the weights can say so.
+            What the embedding says, families, and the mean, for columns that nothing
+            predicts.
         """
         rows, gaps = self.known_rows(field), self.gap_rows(field, regime)
         held = self.as_new[rows]
@@ -256,11 +256,11 @@ class TableView:
         mean = truth.mean(axis=0) if len(truth) else np.zeros(truth.shape[1])
         found["mean"] = np.zeros_like(truth) + mean, np.tile(mean, (len(gaps), 1))
         return {
-            name: Told(*(np.asarray(x, np.float64) for x in both))
+            name: Predicted(*(np.asarray(x, np.float64) for x in both))
             for name, both in found.items()
         }
 
-    def heard(self, field: Field, regime: Regime) -> Told | None:
+    def heard(self, field: Field, regime: Regime) -> Predicted | None:
         """Say what linked labels tell of a number, all together; None without links.
 
         Parameters
@@ -272,13 +272,15 @@ class TableView:
 
         Returns
         -------
-        Told or None
+        Predicted or None
             What they say.
         """
         found = self._messages(field)[:, :1].astype(np.float64)
         if not found.shape[1]:
             return None
-        return Told(found[self.known_rows(field)], found[self.gap_rows(field, regime)])
+        return Predicted(
+            found[self.known_rows(field)], found[self.gap_rows(field, regime)]
+        )
 
     def asked(self, field: Field, regime: Regime, seed: int) -> Asked:
         """Ask about a field: features and truth of known cells, and gaps.

@@ -54,7 +54,7 @@ class TagCurve(NamedTuple):
         Returns
         -------
         TagCurve
-            The curve. Without tags of both sorts, all are as common as they are.
+            The curve. If all cells are yes, or all no, it says how common each tag is.
         """
         from sklearn.linear_model import LogisticRegression
 

@@ -380,10 +380,10 @@ class ConSE(ZeroShotClassifier):
 
     def _scores(self, X: AnyFloats) -> AnyFloats:
         """Combine the most probable classes and compare with the candidates."""
-        chances = self.regression_.predict_proba(X).astype(np.float64)
+        probabilities = self.regression_.predict_proba(X).astype(np.float64)
         # The stable sort prefers the earlier of classes with equal probability.
-        ranks = np.argsort(np.argsort(-chances, axis=1, kind="stable"), axis=1)
-        shares = np.where(ranks < self.top, chances, 0.0)
+        ranks = np.argsort(np.argsort(-probabilities, axis=1, kind="stable"), axis=1)
+        shares = np.where(ranks < self.top, probabilities, 0.0)
         shares /= shares.sum(axis=1, keepdims=True)
         return np.asarray(unit_rows(shares @ self.seen_vectors_) @ self.directions_.T)
 

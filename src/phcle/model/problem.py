@@ -111,8 +111,8 @@ class Problem:
             The new problem.
         """
         informed = np.any([context.informs for context in contexts], axis=0)
-        told = tuple(context.beside(informed) for context in contexts)
-        return replace(self, labels=as_names(labels), contexts=told)
+        informed_contexts = tuple(context.beside(informed) for context in contexts)
+        return replace(self, labels=as_names(labels), contexts=informed_contexts)
 
     def term_weights(self, weights: Weights) -> list[float]:
         """Compute what multiplies the term of each context.

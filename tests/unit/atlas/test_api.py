@@ -331,7 +331,7 @@ def test_a_new_label_may_have_attributes_numbers_and_words_only(client):
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "given"),
     [
         ({"label": "cat", "parents": ["felid"]}, "already"),
         ({"label": "CAT", "parents": ["felid"]}, "already, as 'cat'"),
@@ -346,10 +346,10 @@ def test_a_new_label_may_have_attributes_numbers_and_words_only(client):
         ),
     ],
 )
-def test_a_new_label_that_cannot_be_added_is_refused(client, body, told):
+def test_a_new_label_that_cannot_be_added_is_refused(client, body, given):
     response = client.post("/api/add", json=body)
     assert response.status_code == 400, response.text
-    assert told in response.json()["error"]["message"]
+    assert given in response.json()["error"]["message"]
 
 
 def npy(array):
@@ -359,7 +359,7 @@ def npy(array):
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "given"),
     [
         (b"", "empty"),
         (b"GIF89a", "pictures cannot be read here"),
@@ -372,11 +372,11 @@ def npy(array):
         (npy(np.array(["text"])), "finite numbers"),
     ],
 )
-def test_a_file_that_cannot_be_understood_is_refused(client, content, told):
+def test_a_file_that_cannot_be_understood_is_refused(client, content, given):
     response = client.post("/api/understand", content=content)
     assert response.status_code == 400
     message = response.json()["error"]["message"]
-    assert told in message
+    assert given in message
     assert "/tmp" not in message
 
 
@@ -442,17 +442,17 @@ def test_gaps_that_the_fit_did_not_predict_have_values_without_confidence(
         assert set(unpacked(found["how"])) == {OBSERVED, UNSAID}
         assert unpacked(found["codes"]).max() < len(found["values"])
         cells = asked(client, "row", label="x5")["cells"]
-        told = {
+        given = {
             (x["confidence"], x["low"], x["high"]) for x in cells if not x["observed"]
         }
-        assert told == {(None, None, None)}
+        assert given == {(None, None, None)}
         answer = asked(client, "suspicious")
         assert answer["cells"] == []
         assert "predicted no gaps" in answer["message"]
 
 
 @pytest.mark.parametrize(
-    ("path", "params", "told"),
+    ("path", "params", "given"),
     [
         ("column", {"context": "looks", "column": "clawz"}, "Did you mean 'claws'?"),
         ("column", {"context": "smells", "column": "bad"}, "'smells'"),
@@ -460,8 +460,8 @@ def test_gaps_that_the_fit_did_not_predict_have_values_without_confidence(
         ("column", {"context": "tree"}, "'tree'"),
     ],
 )
-def test_a_column_that_is_not_there_is_refused(client, path, params, told):
-    assert told in refusal(client, path, 400, **params)["message"]
+def test_a_column_that_is_not_there_is_refused(client, path, params, given):
+    assert given in refusal(client, path, 400, **params)["message"]
 
 
 @pytest.mark.parametrize(

@@ -59,8 +59,10 @@ def test_file_that_may_belong_to_several_contexts_must_be_named(phcle, zoo):
     files = ("--tags", "uses.csv", "--tags", "more_uses.csv")
     phcle("fit", *files, "--dim", 2, "--out", "tags.phcle", "--quiet")
     (zoo / "new.csv").write_text("label,tag\npuma,zoo\n")
-    told = phcle("add", "tags.phcle", "--tags", "new.csv", "--out", "x.phcle", code=2)
-    assert "may belong to 'uses', 'more_uses'" in told.stderr
+    answered = phcle(
+        "add", "tags.phcle", "--tags", "new.csv", "--out", "x.phcle", code=2
+    )
+    assert "may belong to 'uses', 'more_uses'" in answered.stderr
 
 
 def test_column_that_the_fit_leaves_out_is_named_in_one_warning(phcle, zoo):

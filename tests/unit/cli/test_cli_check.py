@@ -10,12 +10,12 @@ import pytest
 from phcle import load
 
 
-def told(phcle, *arguments, code=0):
+def answered(phcle, *arguments, code=0):
     return json.loads(phcle("check", *arguments, "--json", code=code).stdout)
 
 
 def test_a_folder_is_enough(phcle):
-    found = told(phcle, ".")["files"]
+    found = answered(phcle, ".")["files"]
     assert {file["file"]: file["kind"] for file in found} == {
         "tree.csv": "hierarchy",
         "looks.csv": "attributes",
@@ -48,7 +48,7 @@ def test_all_faults_of_all_files_are_listed_at_once_with_lines(phcle, zoo):
 
 def test_it_shows_how_labels_overlap_and_what_is_joined(phcle, zoo):
     (zoo / "looks.csv").write_text("animal,weight\nCAT,4\nLion,190\nyak,500\n")
-    found = told(phcle, "tree.csv", "looks.csv")
+    found = answered(phcle, "tree.csv", "looks.csv")
     assert found["shared_labels"]["looks.csv"] == {"tree.csv": 2, "looks.csv": 3}
     joined = {each["spelling"]: each["label"] for each in found["match"]["joined"]}
     assert joined == {"CAT": "cat", "Lion": "lion"}
@@ -66,7 +66,7 @@ def test_suggested_spellings_are_written_for_fit(phcle, zoo):
 
 
 def test_columns_are_shown_with_what_they_hold(phcle):
-    looks = next(x for x in told(phcle, ".")["files"] if x["kind"] == "attributes")
+    looks = next(x for x in answered(phcle, ".")["files"] if x["kind"] == "attributes")
     known = {column["title"]: column["known"] for column in looks["columns"]}
     assert known == {"weight": 5, "stripes": 4}
     assert " ".join(looks) == (
@@ -91,10 +91,10 @@ def test_it_does_not_write_over_an_input(phcle):
 def test_synonyms_of_the_user_are_not_suggested_again(phcle, zoo):
     (zoo / "looks.csv").write_text("animal,weight\ncats,4\nlion,190\nyak,500\n")
     files = ("tree.csv", "looks.csv")
-    assert told(phcle, *files)["match"]["suggestions"]
+    assert answered(phcle, *files)["match"]["suggestions"]
     (zoo / "s.csv").write_text("label,synonym\ncat,cats\n")
     for arguments in [(*files, "--synonyms", "s.csv"), (*files, "s.csv")]:
-        found = told(phcle, *arguments)
+        found = answered(phcle, *arguments)
         assert not found["match"]["suggestions"]
         assert "--synonyms s.csv" in found["command"]
 

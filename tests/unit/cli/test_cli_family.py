@@ -25,8 +25,8 @@ def fitted(request, phcle):
 @pytest.mark.parametrize("role", KINDS)
 def test_info_tells_in_which_role_a_taxonomy_was_learned(phcle, role):
     phcle(*FIT, "--role", role, "--out", "f.phcle")
-    told = json.loads(phcle("info", "f.phcle", "--json").stdout)
-    kinds = [(c["name"], c["kind"]) for c in told["contexts"]]
+    answered = json.loads(phcle("info", "f.phcle", "--json").stdout)
+    kinds = [(c["name"], c["kind"]) for c in answered["contexts"]]
     assert kinds == [*KINDS[role], ("looks", "descriptive")]
     assert KINDS[role][-1][1] in phcle("info", "f.phcle").stdout
 

@@ -13,7 +13,7 @@ from phcle import load
 from phcle.images import ImageMap
 
 
-def told(phcle, file):
+def answered(phcle, file):
     return json.loads(phcle("info", file, "--json").stdout)
 
 
@@ -51,7 +51,7 @@ def test_a_fit_is_repeated_from_what_info_says(phcle, zoo, more):
         *("fit", "--hierarchy", "tree.csv", "--attributes", "looks.csv", "--tags"),
         *("uses=uses.csv", *first, "--out", "a.phcle", "--quiet"),
     )
-    answer = told(phcle, "a.phcle")
+    answer = answered(phcle, "a.phcle")
     flags, options = repeated(answer)
     (zoo / "run.toml").write_text(options)
     config = ("--config", "run.toml")
@@ -60,13 +60,13 @@ def test_a_fit_is_repeated_from_what_info_says(phcle, zoo, more):
     assert one.labels == other.labels
     assert np.array_equal(one.vectors, other.vectors)
     assert one.names == other.names
-    again = told(phcle, "b.phcle")
+    again = answered(phcle, "b.phcle")
     assert again["run"] == answer["run"]
     assert again["files"] == answer["files"]
 
 
 def test_info_tells_versions_back_end_and_files(phcle, fitted, zoo):
-    answer = told(phcle, fitted)
+    answer = answered(phcle, fitted)
     assert answer["what"] == "embedding"
     assert answer["versions"]["python"] == platform.python_version()
     assert {"phcle", "numpy", "scipy", "scikit-learn"} <= set(answer["versions"])
@@ -95,7 +95,7 @@ def test_torch_is_named_where_it_was_used(phcle, zoo):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     flags = ("--hierarchy", "tree.csv", "--dim", 2, "--set", "backend=torch")
     phcle("fit", *flags, "--device", "cpu", "--out", "t.phcle", "--quiet")
-    answer = told(phcle, "t.phcle")
+    answer = answered(phcle, "t.phcle")
     assert answer["versions"]["torch"].split("+")[0] == torch.__version__.split("+")[0]
     assert (answer["run"]["backend"], answer["run"]["device"]) == ("torch", "cpu")
 
@@ -103,11 +103,11 @@ def test_torch_is_named_where_it_was_used(phcle, zoo):
 def test_info_says_what_a_checkpoint_is(phcle, zoo):
     flags = ("--hierarchy", "tree.csv", "--dim", 2, "--checkpoint", "fit.ckpt")
     phcle("fit", *flags, "--out", "a.phcle", "--quiet")
-    answer = told(phcle, "fit.ckpt")
+    answer = answered(phcle, "fit.ckpt")
     assert answer["what"] == "checkpoint of a fit"
     assert (answer["labels"], answer["dim"]) == (7, 2)
     assert answer["contexts"] == {"tree": 1.0}
-    assert answer["sweeps"] == told(phcle, "a.phcle")["sweeps"]
+    assert answer["sweeps"] == answered(phcle, "a.phcle")["sweeps"]
     assert answer["options"]["dim"] == 2
     assert "numpy" in answer["versions"]
     assert "what: checkpoint of a fit" in phcle("info", "fit.ckpt").stdout
@@ -117,7 +117,7 @@ def test_info_says_what_a_checkpoint_is(phcle, zoo):
 def test_info_says_what_a_map_of_pictures_is(phcle, fitted):
     features = np.array([[1.0, 0.0], [0.0, 1.0]])
     ImageMap.fit(features, ["cat", "dog"], load(fitted)).save("zoo.map")
-    answer = told(phcle, "zoo.map")
+    answer = answered(phcle, "zoo.map")
     assert answer["what"] == "map of pictures"
     assert (answer["features"], answer["dim"], answer["images"]) == (2, 4, 2)
     assert answer["classes"] == ["cat", "dog"]

@@ -74,8 +74,8 @@ NEWER = (
 
 def test_what_is_new_in_a_newer_edition_is_added(fit, phcle, zoo):
     old = fit("--skos", "beasts.ttl")
-    told = phcle("add", "b.phcle", "--skos", "beasts-2.ttl", "--out", "more.phcle")
-    assert "2 new" in told.stdout.replace("\n", " ")
+    answered = phcle("add", "b.phcle", "--skos", "beasts-2.ttl", "--out", "more.phcle")
+    assert "2 new" in answered.stdout.replace("\n", " ")
     whole = library.load(zoo / "more.phcle")
     assert whole.labels == (*old.labels, "lynx", "siamese")
     assert whole.name_of("lynx") == "lynx"

@@ -359,7 +359,7 @@ def tagged(described, seed=1):
     ), has_it
 
 
-def chances(embedding, labels, n=20):
+def probabilities(embedding, labels, n=20):
     """Probability of every tag of labels that the table does not hold."""
     found = {
         (cell.label, cell.column): cell.confidence
@@ -371,13 +371,13 @@ def chances(embedding, labels, n=20):
 
 
 def test_of_tags_that_are_said_to_be_sure_that_share_is_there():
-    """Hidden labels' tags, whose chances are known, against their confidences."""
+    """Hidden labels' tags, whose probabilities are known, against their confidences."""
     hidden = LABELS[::4]
     said, chance = [], []
     for seed in range(3):
         tags, has_it = tagged([x for x in LABELS if x not in hidden], seed)
         fitted = PHCLE(dim=20).fit(contexts_of(tags)).embedding_
-        sure = chances(fitted, hidden)
+        sure = probabilities(fitted, hidden)
         usual = has_it[np.arange(N) % 4 > 0].mean(axis=0)
         truth = has_it[::4]
         assert ((sure - truth) ** 2).mean() < 0.9 * ((usual - truth) ** 2).mean()
@@ -396,7 +396,7 @@ def test_tags_that_are_noise_are_no_surer_than_they_are_common():
     tags = {x: [f"tag {j}" for j in range(20) if rng.random() < 0.3] for x in described}
     table = DescriptiveContext.from_tags(tags, name="noise")
     fitted = PHCLE(dim=10).fit(contexts_of(table)).embedding_
-    assert chances(fitted, others).max() < 0.65
+    assert probabilities(fitted, others).max() < 0.65
 
 
 def test_tags_of_one_label_only_do_not_make_others_more_likely():

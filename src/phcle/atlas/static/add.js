@@ -94,9 +94,9 @@
         const options = values.map((value) => html`<option selected=${value === each.value}>${value}</option>`);
         return html`<select aria-label=${name} onchange=${pick}>${options}</select>`;
       }
-      const told = each.value === "yes" ? "has" : "not";
+      const state = each.value === "yes" ? "has" : "not";
       const turn = () => set(each.value === "yes" ? "no" : "yes");
-      return Phcle.button(told, turn, { class: "chip-turn", "aria-label": `${each.title}: ${told}; switch` });
+      return Phcle.button(state, turn, { class: "chip-turn", "aria-label": `${each.title}: ${state}; switch` });
     }
 
     draw() {

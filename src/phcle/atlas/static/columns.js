@@ -59,7 +59,7 @@
       const is_number = (x) => Number(!Number.isNaN(x));
       const is_value = (code) => Number(code < this.values.length);
       this.present = this.is_number ? Uint8Array.from(this.numbers, is_number) : Uint8Array.from(this.codes, is_value);
-      this.chances = new Map(); // probabilities of a value, which the server knows
+      this.probabilities = new Map(); // probabilities of a value, which the server knows
     }
 
     value(row) {
@@ -296,9 +296,9 @@
       const need = async ([context, field, kind, value]) => {
         if (context || kind === "like") {
           const column = await this.load(context, field);
-          if (kind === "like" && !column.chances.has(value)) {
+          if (kind === "like" && !column.probabilities.has(value)) {
             const found = await Phcle.get("/api/column", { context, column: field, value });
-            column.chances.set(value, unpacked(found.chance));
+            column.probabilities.set(value, unpacked(found.chance));
           }
         } else if (field === "branch") await this.load_hierarchy();
         else if (field === "text" && this.map.rows && !this.rows_with.has(value)) {
@@ -461,7 +461,7 @@
       if (!likes.length) return null;
       const score = new Float32Array(this.n);
       for (const [context, field, , value, is_wanted] of likes) {
-        const chance = this.column(context, field).chances.get(value);
+        const chance = this.column(context, field).probabilities.get(value);
         for (let i = 0; i < this.n; i++) {
           const right = is_wanted ? chance[i] : 1 - chance[i];
           score[i] += Math.log(Math.min(CERTAIN, Math.max(1 - CERTAIN, right)));

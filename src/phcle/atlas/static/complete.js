@@ -104,9 +104,9 @@
     item.classList.toggle("accepted", own?.decision === "accept");
     item.classList.toggle("rejected", own?.decision === "reject");
     const is_gap = cell.kind === "gap";
-    const button = (decision, words, value, told = words) => {
+    const button = (decision, words, value, title = words) => {
       const about = { class: `button decide-${decision}`, "aria-pressed": own?.decision === decision };
-      const name = `${told} ${value} as ${cell.column} of ${cell.name}`;
+      const name = `${title} ${value} as ${cell.column} of ${cell.name}`;
       const decide = () => decisions.decide(cell, decision);
       return Phcle.button(words, decide, { ...about, "aria-label": name });
     };
@@ -143,13 +143,13 @@
     const { kind, value, known, confidence } = cell;
     const is_share = typeof confidence === "number";
     const sure = Phcle.sure_text(cell);
-    const told =
+    const shown =
       kind === "gap"
         ? html`<strong><bdi>${value}</bdi></strong>${is_share && Phcle.bar(confidence, "faint")}
             <span class="near-value">${is_share ? `${sure} sure` : sure}</span>`
         : html`is <strong><bdi>${known}</bdi></strong>, expected <strong><bdi>${value}</bdi></strong>`;
     const item = html`<li class="gap" tabindex="-1">
-      <div class="gap-what">${what}</div><div class="gap-value">${told}</div>${why}
+      <div class="gap-what">${what}</div><div class="gap-value">${shown}</div>${why}
       <div class="gap-decide"></div>
     </li>`;
     item.cell = cell;
@@ -185,8 +185,8 @@
     const named = await columns.named(on_page);
     const items = named.map((each, i) => {
       const cell = { kind: "gap", ...each, context, column: title, values: values_of(column) };
-      const told = { value: column.text(on_page[i]), ...column.sure(on_page[i]) };
-      return listed({ ...cell, ...told }, Phcle.label_link(each));
+      const predicted = { value: column.text(on_page[i]), ...column.sure(on_page[i]) };
+      return listed({ ...cell, ...predicted }, Phcle.label_link(each));
     });
     const own = { context, column: title };
     const order = is_turned ? { order: "least" } : {};
@@ -222,7 +222,7 @@
   async function suspicious_cells(columns) {
     const text = Phcle.value_text;
     const { message, cells } = await Phcle.get("/api/suspicious");
-    const told = cells.length ? `${Phcle.count(cells.length, "cell")}, the most suspicious first.` : "None stands out.";
+    const summary = cells.length ? `${Phcle.count(cells.length, "cell")}, the most suspicious first.` : "None stands out.";
     const items = cells.slice(0, MOST_SUSPICIOUS).map(async (each) => {
       const { chance, low, high, family, why } = each;
       const odd = chance === null; // read as unknown, such as a word among numbers
@@ -237,7 +237,7 @@
       const what = [Phcle.label_link(each), " ", field_name(each)];
       return listed({ ...each, ...made, values, confidence }, what, reason);
     });
-    const note = html`<p class="quiet" role="status">${message || told}</p>`;
+    const note = html`<p class="quiet" role="status">${message || summary}</p>`;
     return Phcle.section("Suspicious known cells", [note, list_of(await Promise.all(items))]);
   }
 

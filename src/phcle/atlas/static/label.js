@@ -134,9 +134,9 @@
     return made;
   };
 
-  // What is told at the left, and a value at the right.
-  Phcle.near_head = (told, value) =>
-    html`<div class="near-head">${told}<span class="near-value">${value}</span></div>`;
+  // Something at the left, and a value at the right.
+  Phcle.near_head = (left, value) =>
+    html`<div class="near-head">${left}<span class="near-value">${value}</span></div>`;
 
   Phcle.near_list = (neighbours, label = null) => html`<ol class="neighbours">
     ${neighbours.map((near) => html`<li>
@@ -261,8 +261,8 @@
   function similarities(labels, near) {
     const heat = (x) => ({ "--share": `${Math.round(38 * Math.max(0, Math.min(1, x)))}%` });
     const cell = (pair) => {
-      const told = pair.percentile && `nearer than ${pair.percentile.toFixed(1)} % of pairs`;
-      return html`<td style=${heat(pair.similarity)} title=${told}>${pair.similarity.toFixed(2)}</td>`;
+      const rank = pair.percentile && `nearer than ${pair.percentile.toFixed(1)} % of pairs`;
+      return html`<td style=${heat(pair.similarity)} title=${rank}>${pair.similarity.toFixed(2)}</td>`;
     };
     const lines = labels.map((a) => html`<tr>
       <th scope="row"><bdi>${a.name}</bdi></th>${labels.map((b) => cell(near(a, b)))}

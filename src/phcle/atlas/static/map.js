@@ -83,7 +83,7 @@
     }
 
     open() {
-      const told = {
+      const handlers = {
         hover: (point) => this.hover(point),
         choose: (point, is_more) => (is_more ? this.add_or_remove(point) : this.choose(point)),
         encircled: (points) => {
@@ -93,7 +93,7 @@
         moved: () => this.on_move(),
         draw: (frame) => this.draw(frame),
       };
-      this.view = Phcle.open_view(this.stage, this.data, told, () => this.room());
+      this.view = Phcle.open_view(this.stage, this.data, handlers, () => this.room());
       this.host.dataset.view = this.view.kind;
       this.recolour();
       this.view.resize();

@@ -80,7 +80,7 @@
       return Math.round(Math.min(1, Math.max(0, part)) * (STEPS - 1));
     };
     const has_faint = Boolean(is_known?.includes(0));
-    const told = values.some(Number.isNaN) ? missing : null;
+    const gaps = values.some(Number.isNaN) ? missing : null;
     const is_missing = (i) => Number.isNaN(values[i]);
     const is_faint = (i) => is_known && !is_known[i];
     const colour = (i) => {
@@ -91,7 +91,7 @@
       colour,
       rank: (i) => (is_missing(i) ? 0 : is_faint(i) ? 1 : 2),
       n_ranks: 3,
-      legend: { low, high, is_log, ramp: ramp.map(as_css), has_faint, missing: told },
+      legend: { low, high, is_log, ramp: ramp.map(as_css), has_faint, missing: gaps },
     };
   }
 

@@ -1,9 +1,9 @@
 // The view of the map: what part of it is seen, gestures, and which point is where.
 //
-//   Phcle.open_view(stage, points, told, room) -> view
+//   Phcle.open_view(stage, points, handlers, room) -> view
 //
-// `points` has x and y (Float32Array, -1 … 1). `told` is called on hover(point or null),
-// choose(point or null, is_more), encircled(points), moved(), and draw(frame) after the
+// `points` has x and y (Float32Array, -1 … 1). The handlers are hover(point or null),
+// choose(point or null, is_more), encircled(points), moved(), and draw(frame), after the
 // points were painted. room() returns the part of the stage that no panel covers, in pixels:
 // {left, top, right, bottom}. One finger or the mouse moves the map, two fingers or the wheel
 // zoom it, about the place where they are.
@@ -45,8 +45,8 @@
   }
 
   class View {
-    constructor(stage, points, told, room) {
-      Object.assign(this, { stage, points, told, room });
+    constructor(stage, points, handlers, room) {
+      Object.assign(this, { stage, points, handlers, room });
       this.n = points.x.length;
       this.kept = null; // 1 for each point that can be chosen; null: all of them
       this.is_encircling = false;
@@ -257,7 +257,7 @@
       this.x = Math.min(2, Math.max(-2, x));
       this.y = Math.min(2, Math.max(-2, y));
       this.reach = Math.min(FARTHEST, Math.max(CLOSEST, reach));
-      this.told.moved();
+      this.handlers.moved();
       this.draw_soon();
     }
 
@@ -304,7 +304,7 @@
       if (!this.order || !this.stage.isConnected) return;
       const frame = this.frame();
       this.painter.paint(frame);
-      this.told.draw(frame);
+      this.handlers.draw(frame);
     }
 
     resize() {
@@ -314,7 +314,7 @@
         this.flight?.abort(); // its end has moved
         [this.x, this.y, this.reach] = this.whole();
       }
-      this.told.moved();
+      this.handlers.moved();
       this.draw_soon();
     }
 
@@ -326,7 +326,7 @@
       stage.addEventListener("pointermove", (event) => this.on_move(event));
       stage.addEventListener("pointerup", (event) => this.on_up(event));
       stage.addEventListener("pointercancel", (event) => this.on_cancel(event));
-      stage.addEventListener("pointerleave", () => this.told.hover(null));
+      stage.addEventListener("pointerleave", () => this.handlers.hover(null));
       stage.addEventListener("wheel", (event) => this.on_wheel(event), { passive: false });
       new ResizeObserver(() => this.resize()).observe(stage);
     }
@@ -362,12 +362,12 @@
         this.line = null; // a second finger makes a pinch of a lasso
       }
       this.held = this.grip();
-      this.told.hover(null);
+      this.handlers.hover(null);
     }
 
     on_move(event) {
       if (!this.pointers.has(event.pointerId)) {
-        if (event.pointerType !== "touch") this.told.hover(this.at(event));
+        if (event.pointerType !== "touch") this.handlers.hover(this.at(event));
         return;
       }
       const place = this.pixels_of(event);
@@ -397,11 +397,11 @@
       const line = this.line;
       this.line = null;
       if (this.pressed.is_click) {
-        this.told.choose(this.at(event), event.shiftKey || event.ctrlKey || event.metaKey);
+        this.handlers.choose(this.at(event), event.shiftKey || event.ctrlKey || event.metaKey);
       } else if (line) {
         const found = [];
         this.each_in_view((i, x, y) => is_inside(line, x, y) && found.push(i));
-        this.told.encircled(found);
+        this.handlers.encircled(found);
       }
       this.draw_soon();
     }
@@ -420,5 +420,5 @@
     }
   }
 
-  Phcle.open_view = (stage, points, told, room) => new View(stage, points, told, room);
+  Phcle.open_view = (stage, points, handlers, room) => new View(stage, points, handlers, room);
 })(window);

@@ -5,14 +5,14 @@
   const { html, count } = Phcle;
 
   function shared({ column, context, value, inside, outside, n_known, is_number }) {
-    const told = is_number
+    const beside = is_number
       ? html`<span class="near-value">elsewhere ${Phcle.number(outside)}</span>`
       : html`<span class="two-bars">${Phcle.bar(inside)}${Phcle.bar(outside, "faint")}</span>
           <span class="near-value">${Phcle.percent(inside)} here, ${Phcle.percent(outside)} elsewhere</span>`;
     return html`<li>
       <span class="attribute-name"><bdi>${column}</bdi>
         ${value !== "yes" && html` <span class="value"><bdi>${value}</bdi></span>`}</span>
-      <span class="quiet"><bdi>${context}</bdi> · ${count(n_known)} known</span>${told}
+      <span class="quiet"><bdi>${context}</bdi> · ${count(n_known)} known</span>${beside}
     </li>`;
   }
 

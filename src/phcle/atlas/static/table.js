@@ -131,10 +131,10 @@
         const row = rows[i];
         const cells = shown.flatMap((column) => {
           const sure = Phcle.sure_text(column.sure(row));
-          const told = column.known[row] ? "observed" : `predicted ${sure}`.trimEnd();
+          const origin = column.known[row] ? "observed" : `predicted ${sure}`.trimEnd();
           return [
             [column.title, column.is_number ? (column.value(row) ?? "") : column.text(row)],
-            [`${column.title}: known`, column.present[row] ? told : ""],
+            [`${column.title}: known`, column.present[row] ? origin : ""],
           ];
         });
         const match = scores ? { match: scores[row] } : {};
