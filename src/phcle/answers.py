@@ -316,7 +316,7 @@ class Explanation(Answer):
     rest : float
         Rounding error: the similarity minus the sum of the parts.
     lines : tuple of ExplanationLine
-        The same to read, with numbers that still add up after rounding.
+        The same to read.
     """
 
     a: Named

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from phcle.cli import options, output
 from phcle.cli.options import option
+from phcle.errors import check_choice
 
 if TYPE_CHECKING:
     from phcle.embedding import LabelEmbedding
@@ -23,37 +24,37 @@ def export(
     file: options.EmbeddingFile,
     out: Path = option(..., "FILE", "Where to write it."),
     format: str | None = option(
-        None,
-        "word2vec|npz|csv|parquet|atlas",
-        "Default: chosen by the ending of --out.",
+        None, "atlas", "A map with neighbours, in Parquet, for Embedding Atlas."
     ),
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
     """Write an embedding for other tools: gensim, NumPy, data frames.
 
-    Endings: .txt or .vec (word2vec text), .npz, .csv, .parquet. The format atlas
-    writes a Parquet file with a map and neighbours for Embedding Atlas.
+    The ending of --out is the format: .txt or .vec (word2vec text), .csv, .parquet.
 
     Example: phcle export labels.phcle --out labels.vec
     """
     from phcle.embedding import load
+    from phcle.embedding.export import VECTORS, check_ending
     from phcle.embedding.export import export as write
-    from phcle.embedding.export import format_of
     from phcle.progress import staged_progress
 
-    chosen = format if format == ATLAS else format_of(out, format, (ATLAS,))
+    if format is None:
+        check_ending(out, VECTORS)
+    else:
+        check_choice("the format", format, (ATLAS,))
     output.check_can_write(out, [file])
     embedding = load(file)
     with staged_progress(
         enabled=output.shows_progress(quiet=quiet), unit="labels"
     ) as progress:
-        if chosen == ATLAS:
+        if format == ATLAS:
             _write_atlas(embedding, out, progress)
         else:
             progress(f"writing {out}", 0, 0)
-            write(embedding, out, chosen)
-    answer = {"file": str(out), "format": chosen, "labels": len(embedding)}
+            write(embedding, out)
+    answer = {"file": str(out), "labels": len(embedding)}
     output.show(answer, lambda _: output.show_written(out), as_json=as_json)
 
 

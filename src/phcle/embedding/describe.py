@@ -17,7 +17,7 @@ from phcle.answers import Attribute, Description, Neighbour, Related
 from phcle.arrays import Flags, Floats
 from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.columns import LIKELY, Reading, Table, as_number
-from phcle.errors import OptionError, did_you_mean, some
+from phcle.errors import check_choice
 
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
@@ -77,12 +77,13 @@ def describe(
         else:
             read = table.read(np.array([embedding.row_of[label]]))
         is_known = ~np.isnan(read.known[0])
-        observed += _strongest(Reading(context, read.known, read.known), is_known, k)
+        as_known = Reading(context, read.known, read.known)
+        observed += strongest(as_known, _rank(as_known, is_known), k)
         found: list[Attribute] = []
         if context.weight > 0:
             sure = None if read.chance is None else read.chance[0]
             wanted = ~is_known & _is_informative(context, read.values[0], sure)
-            found = _strongest(read, wanted & _is_first(context, sure), k)
+            found = strongest(read, _rank(read, wanted & _is_first(context, sure)), k)
         if not found and not is_known.any():
             not_predictable.append(context.name)
         predicted += found
@@ -129,48 +130,59 @@ def _related(
     return tuple(Related(**vars(x), share=x.similarity / carried) for x in kept)
 
 
-def _strongest(read: Reading, wanted: Flags, k: int) -> list[Attribute]:
-    """The k values furthest above their column's mean."""
-    context, values = read.context, read.values[0]
-    above = (context.on_fit_scale(values) - context.offset) / context.scale
-    strength = np.where(wanted, above, -np.inf)
-    order = np.argsort(-strength, kind="stable")[:k]
-    return [
-        Attribute(
-            context.name,
-            context.columns[i],
-            float(values[i]),
-            float(strength[i]),
-            *how_sure(read, 0, i),
-        )
-        for i in order
-        if strength[i] > 0
-    ]
-
-
-def how_sure(
-    read: Reading, row: int, column: int
-) -> tuple[float | None, float | None, float | None]:
-    """Say how sure an attribute is.
+def strengths(read: Reading) -> Floats:
+    """Say how far the values of the first label are above their column's mean.
 
     Parameters
     ----------
     read : Reading
-        What was predicted.
-    row, column : int
-        The label and the attribute.
+        The values.
 
     Returns
     -------
-    tuple of float or None
-        Probability that the label has it, or the ends of the interval of a number.
+    array of shape (columns,)
+        Distances, in units of the context's scale.
     """
-    is_chance = read.chance is not None and not read.context.is_number[column]
-    sure = float(read.chance[row, column]) if is_chance else None  # type: ignore[index]
-    low, high = (
-        None if x is None else as_number(x[row, column]) for x in (read.low, read.high)
-    )
-    return sure, low, high
+    own = read.context
+    return np.asarray((own.on_fit_scale(read.values[0]) - own.offset) / own.scale)
+
+
+def _rank(read: Reading, wanted: Flags) -> Floats:
+    """How far values are above the mean; those of no interest come last."""
+    strength = strengths(read)
+    return np.where(wanted & (strength > 0), strength, -np.inf)
+
+
+def strongest(read: Reading, rank: Floats, k: int) -> list[Attribute]:
+    """Give the attributes of the first label that have the highest rank.
+
+    Parameters
+    ----------
+    read : Reading
+        Values, and how sure they are.
+    rank : array of shape (columns,)
+        The rank of each; those of −∞ are left out.
+    k : int
+        How many.
+
+    Returns
+    -------
+    list of Attribute
+        The attributes, best first.
+    """
+    own, strength = read.context, strengths(read)
+    found = []
+    for i in np.argsort(-rank, kind="stable")[:k]:
+        if rank[i] == -np.inf:
+            break
+        sure = low = high = None
+        if read.chance is not None and not own.is_number[i]:
+            sure = float(read.chance[0, i])
+        if read.low is not None and read.high is not None:
+            low, high = as_number(read.low[0, i]), as_number(read.high[0, i])
+        numbers = float(read.values[0, i]), float(strength[i]), sure, low, high
+        found.append(Attribute(own.name, own.columns[i], *numbers))
+    return found
 
 
 def _is_first(context: DescriptiveContext, chance: Floats | None) -> Flags:
@@ -199,12 +211,7 @@ def table_called(embedding: LabelEmbedding, name: str) -> Table:
     Table
         The table.
     """
-    if name not in embedding.tables:
-        raise OptionError(
-            f"no attributes are called {name!r} in this embedding."
-            f"{did_you_mean(name, embedding.tables)} It has "
-            f"{some(embedding.tables) or 'none'}."
-        )
+    check_choice("a table", name, embedding.tables)
     return embedding.tables[name]
 
 
@@ -227,19 +234,14 @@ def attribute_probabilities(table: Table, column: str) -> Floats:
     """
     field = table.context.field_of(column)
     read = table.read(np.arange(len(table)), field)
-    own = read.context
-    at = own.columns.index(column)
-    known = read.known[:, at]
-    is_observed = ~np.isnan(known)
-    has_it = np.zeros(len(known), dtype=bool)
-    if own.labels:
-        least = own.matrix.threshold(own.offset)[at]
-        has_it = own.on_fit_scale(read.known)[:, at] > least
-    if read.chance is None:
-        # The fit predicted no gaps: how far from the mean towards the largest value.
-        reach = (own.on_fit_scale(own.largest) - own.offset)[at] or 1.0
-        fitted = own.on_fit_scale(read.values)[:, at]
-        chance = np.nan_to_num(np.clip((fitted - own.offset[at]) / reach, 0, 1))
-    else:
+    own, at = read.context, read.context.columns.index(column)
+    known, values, largest = (
+        own.on_fit_scale(x)[..., at] for x in (read.known, read.values, own.largest)
+    )
+    chance = np.clip(
+        (values - own.offset[at]) / ((largest - own.offset[at]) or 1), 0, 1
+    )
+    if read.chance is not None:
         chance = read.chance[:, at]
-    return np.where(is_observed, has_it, chance)
+    least = own.matrix.threshold(own.offset)[at]
+    return np.asarray(np.where(np.isnan(known), np.nan_to_num(chance), known > least))

@@ -5,14 +5,11 @@ balances the contexts: λ3·w is the sum of their negative gradients. So w_a·w_
 over the contexts, and within a context over its columns; within a family, over the
 relatives whose vectors make up a label's centre. The split from the side of a
 and that from the side of b are both exact; their mean is symmetric.
-
-Lines for people have numbers that add up as they are shown: columns of a group add up
-to the group, groups to their context, and contexts to the similarity.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -98,7 +95,7 @@ def explain(embedding: LabelEmbedding, a: str, b: str, k: int) -> Explanation:
         embedding.percentile_of(similarity),
         parts,
         rest,
-        _lines(similarity, parts, rest),
+        tuple(_lines(parts, rest)),
     )
 
 
@@ -152,33 +149,25 @@ def _group(
     )
 
 
-def _lines(
-    similarity: float, parts: Sequence[ExplainedContext], rest: float
-) -> tuple[ExplanationLine, ...]:
+def _lines(parts: Sequence[ExplainedContext], rest: float) -> Iterator[ExplanationLine]:
     """One line for each group that does not show as zero, and the rounding error."""
-    total = round(similarity * 10**DIGITS)
-    *units, unexplained = _rounded([*(x.part for x in parts), rest], total)
-    lines = []
-    for part, unit in zip(parts, units, strict=True):
-        own = _rounded([group.part for group in part.groups], unit)
-        below = [
-            (_shown(own_unit), group.words, _columns(group, own_unit))
-            for group, own_unit in zip(part.groups, own, strict=True)
-            if own_unit or any(abs(x.part) >= VISIBLE for x in group.columns)
-        ]
-        first = _shown(unit), part.context
-        unnamed = "", "" if part.part else "knows neither", ()
-        for shown, words, columns in below or [unnamed]:
-            lines.append(ExplanationLine(*first, shown, words, columns))
+    for part in parts:
+        first = _shown(part.part), part.context
+        groups = [x for x in part.groups if _shows(x) or any(map(_shows, x.columns))]
+        for group in groups:
+            part_of_it, columns = _shown(group.part), _columns(group)
+            yield ExplanationLine(*first, part_of_it, group.words, columns)
             first = "", ""
-    if unexplained:
-        lines.append(ExplanationLine(_shown(unexplained), "rounding"))
-    return tuple(lines)
+        if not groups:
+            words = "" if part.part else "knows neither"
+            yield ExplanationLine(*first, words=words)
+    if abs(rest) >= VISIBLE:
+        yield ExplanationLine(_shown(rest), "rounding")
 
 
-def _columns(group: ExplainedGroup, unit: int) -> tuple[str, ...]:
-    """The columns of a group that show, and the rest of it; they add up to `unit`."""
-    named = [x for x in group.columns if abs(x.part) >= VISIBLE]
+def _columns(group: ExplainedGroup) -> tuple[str, ...]:
+    """The columns of a group that show, and the rest of it."""
+    named = [x for x in group.columns if _shows(x)]
     if not named and group.group.startswith("both"):
         named = list(group.columns)  # what both have is of interest even so
     if not named:
@@ -186,31 +175,18 @@ def _columns(group: ExplainedGroup, unit: int) -> tuple[str, ...]:
         if group.group == "both":  # nodes above most labels, which have no names here
             noun = "general column"
         return (f"{group.size:,} {noun}" + "s" * (group.size > 1),)
-    names = [x.name for x in named]
-    parts = [x.part for x in named]
+    parts = [(x.name, x.part) for x in named]
     n_others = group.size - len(named)
     if n_others:
-        names.append(f"… and {n_others:,} other" + "s" * (n_others > 1))
-        parts.append(group.part - sum(parts))
-    shown = map(_shown, _rounded(parts, unit))
-    return tuple(f"{x} {y}" for x, y in zip(names, shown, strict=True))
+        others = f"… and {n_others:,} other" + "s" * (n_others > 1)
+        parts.append((others, group.part - sum(x.part for x in named)))
+    return tuple(f"{name} {_shown(part)}" for name, part in parts)
 
 
-def _rounded(parts: Sequence[float], total: int) -> list[int]:
-    """Round parts to units so that they add up to the total.
-
-    Each part is rounded down; those that lost most get the missing units. If parts do
-    not add up to about the total, all of them change.
-    """
-    if not parts:
-        return []
-    exact = np.array(parts) * 10**DIGITS
-    units = np.floor(exact)
-    each, missing = divmod(total - int(units.sum()), len(parts))
-    units += each
-    units[np.argsort(units - exact, kind="stable")[:missing]] += 1
-    return [int(unit) for unit in units]
+def _shows(of: ExplainedGroup | ExplainedColumn) -> bool:
+    """Whether a part does not show as zero."""
+    return bool(abs(of.part) >= VISIBLE)
 
 
-def _shown(unit: int) -> str:
-    return f"{unit / 10**DIGITS:+.{DIGITS}f}"
+def _shown(part: float) -> str:
+    return f"{part:+.{DIGITS}f}"

@@ -13,17 +13,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, count, islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import numpy.typing as npt
 
 from phcle.answers import Cell, as_json
 from phcle.embedding.cell_texts import probabilities_text, value_text
-from phcle.errors import ContextError, OptionError, check_choice
+from phcle.errors import ContextError, OptionError
 from phcle.files.atomic import write_whole
 from phcle.files.csv_text import csv_lines
 
@@ -34,6 +34,12 @@ DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 ENDINGS = (*DELIMITERS, ".parquet", ".json", ".jsonl")
 """Endings of tables."""
+
+WORDS = (".txt", ".vec")
+"""Endings of word2vec text."""
+
+VECTORS = (*WORDS, ".csv", ".parquet")
+"""Endings of files of vectors."""
 
 COLUMNS = ("label", "column", "value", "confidence", "low", "high", "family", "why")
 """Columns of a table of completed cells."""
@@ -77,22 +83,19 @@ def write_table(
     titles: Sequence[str],
     rows: Iterable[Sequence[Any]],
     *,
-    ending: str | None = None,
-    types: Mapping[str, Any] = MappingProxyType({}),
+    types: Mapping[str, npt.DTypeLike] = MappingProxyType({}),
 ) -> int:
     """Write rows to a file, complete or not at all.
 
     Parameters
     ----------
     path : Path
-        The file.
+        The file, with one of the `ENDINGS`.
     titles : sequence of str
         Titles of the columns.
     rows : iterable of sequence
         The rows; None is an empty cell.
-    ending : str, optional
-        One of `ENDINGS`, in place of that of the path.
-    types : mapping from str to pyarrow.DataType, optional
+    types : mapping from str to data type, optional
         Types of columns of a Parquet file that hold no texts.
 
     Returns
@@ -100,22 +103,15 @@ def write_table(
     int
         Number of rows.
     """
-    ending = check_ending(path) if ending is None else ending
-    n_rows = 0
-
-    def counted() -> Iterator[Sequence[Any]]:
-        nonlocal n_rows
-        for row in rows:
-            n_rows += 1
-            yield row
-
+    ending, n_rows = check_ending(path), count()
+    counted = (row for row, _ in zip(rows, n_rows, strict=False))
     with write_whole(path) as temporary:
         if ending == ".parquet":
-            _write_parquet(temporary, titles, counted(), types)
+            _write_parquet(temporary, titles, counted, types)
         else:
             with temporary.open("w", encoding="utf-8", newline="") as file:
-                file.writelines(table_text(ending, titles, counted()))
-    return n_rows
+                file.writelines(table_text(ending, titles, counted))
+    return next(n_rows)
 
 
 def table_text(
@@ -158,12 +154,15 @@ def _write_parquet(
     path: Path,
     titles: Sequence[str],
     rows: Iterator[Sequence[Any]],
-    types: Mapping[str, Any],
+    types: Mapping[str, npt.DTypeLike],
 ) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = pa.schema((title, types.get(title, pa.string())) for title in titles)
+    schema = pa.schema(
+        (x, pa.from_numpy_dtype(types[x]) if x in types else pa.string())
+        for x in titles
+    )
     with pq.ParquetWriter(path, schema) as writer:
         while batch := list(islice(rows, BATCH)):
             columns = zip(*batch, strict=True)
@@ -194,13 +193,9 @@ def write_cells(
     int
         Number of cells.
     """
-    ending = check_ending(path)
-    types: dict[str, Any] = {}
-    if ending == ".parquet":
-        import pyarrow as pa
-
-        types = {**dict.fromkeys(NUMBERS, pa.float64()), "draw": pa.int64()}
-    return write_table(path, *rows_of_cells(cells, ending, titles), types=types)
+    types = {**dict.fromkeys(NUMBERS, "f8"), "draw": "i8"}
+    rows = rows_of_cells(cells, check_ending(path), titles)
+    return write_table(path, *rows, types=types)
 
 
 def rows_of_cells(
@@ -264,19 +259,16 @@ def _in_parquet(cell: Cell, title: str) -> str | float | None:
     return repr(value) if isinstance(value, float) else _text(title, value)
 
 
-def export(
-    embedding: LabelEmbedding, path: str | Path, format: str | None = None
-) -> None:
-    """Write an embedding in a format of another tool.
+def export(embedding: LabelEmbedding, path: str | Path) -> None:
+    """Write the vectors of an embedding for other tools.
 
     Parameters
     ----------
     embedding : LabelEmbedding
         What to write.
     path : str or Path
-        The file.
-    format : str, optional
-        A key of `FORMATS`. By default the ending of the path chooses it.
+        The file. Its ending is the format: .txt and .vec are word2vec text, .csv and
+        .parquet a table of labels, names and a column for each dimension.
 
     Examples
     --------
@@ -292,39 +284,23 @@ def export(
     <BLANKLINE>
     """
     path = Path(path)
-    FORMATS[format_of(path, format)](embedding, path)
+    if check_ending(path, VECTORS) in WORDS:
+        _write_word2vec(embedding, path)
+        return
+    frame = embedding.to_frame()
+    names = map(embedding.name_of, embedding.labels)
+    vectors = embedding.vectors.tolist()
+    rows = zip(embedding.labels, names, vectors, strict=True)
+    write_table(
+        path,
+        ["label", "name", *frame.columns],
+        ([label, name, *vector] for label, name, vector in rows),
+        types=dict(frame.dtypes),
+    )
 
 
-def format_of(path: Path, format: str | None, others: tuple[str, ...] = ()) -> str:
-    """Return the name of a format, as given or by the ending of a file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    format : str or None
-        The given name; None takes the ending.
-    others : tuple of str, default ()
-        Formats that are written elsewhere, for error messages.
-
-    Returns
-    -------
-    str
-        A key of `FORMATS`.
-    """
-    if format is not None:
-        check_choice("the format", format, (*FORMATS, *others))
-        return format
-    if path.suffix.lower() not in FORMAT_OF:
-        raise OptionError(
-            f"{path}: no format has the ending {path.suffix!r}; give one of "
-            f"{', '.join(FORMAT_OF)}, or name the format."
-        )
-    return FORMAT_OF[path.suffix.lower()]
-
-
-def _words(embedding: LabelEmbedding) -> tuple[str, ...]:
-    """Labels with underscores for white space, which word2vec files cannot hold."""
+def _write_word2vec(embedding: LabelEmbedding, path: Path) -> None:
+    """Write words and numbers, with underscores for white space in labels."""
     words: dict[str, str] = {}
     for label in embedding.labels:
         word = re.sub(r"\s", "_", label)
@@ -335,64 +311,10 @@ def _words(embedding: LabelEmbedding) -> tuple[str, ...]:
                 "format."
             )
         words[word] = label
-    return tuple(words)
-
-
-def _write_word2vec(embedding: LabelEmbedding, path: Path) -> None:
     with (
         write_whole(path) as temporary,
         temporary.open("w", encoding="utf-8", newline="\n") as file,
     ):
         file.write(f"{len(embedding)} {embedding.dim}\n")
-        for word, vector in zip(_words(embedding), embedding.vectors, strict=True):
+        for word, vector in zip(words, embedding.vectors, strict=True):
             file.write(f"{word} {' '.join(map(str, vector.tolist()))}\n")
-
-
-def _write_npz(embedding: LabelEmbedding, path: Path) -> None:
-    with write_whole(path) as temporary, temporary.open("wb") as file:
-        np.savez(
-            file,
-            labels=np.array(embedding.labels, dtype=np.str_),
-            names=np.array(_names(embedding), dtype=np.str_),
-            vectors=embedding.vectors,
-        )
-
-
-def _write_csv(embedding: LabelEmbedding, path: Path) -> None:
-    rows = ([label, name, *vector.tolist()] for label, name, vector in _rows(embedding))
-    titles = ["label", "name", *(f"x{i}" for i in range(embedding.dim))]
-    write_table(path, titles, rows, ending=".csv")
-
-
-def _write_vectors(embedding: LabelEmbedding, path: Path) -> None:
-    import pyarrow as pa
-
-    number = pa.from_numpy_dtype(embedding.vectors.dtype)
-    types = {"vector": pa.list_(number, embedding.dim)}
-    titles = ("label", "name", "vector")
-    write_table(path, titles, _rows(embedding), ending=".parquet", types=types)
-
-
-def _names(embedding: LabelEmbedding) -> list[str]:
-    return [embedding.name_of(label) for label in embedding.labels]
-
-
-def _rows(embedding: LabelEmbedding) -> Any:
-    return zip(embedding.labels, _names(embedding), embedding.vectors, strict=True)
-
-
-FORMATS: Mapping[str, Callable[[LabelEmbedding, Path], None]] = MappingProxyType(
-    {
-        "word2vec": _write_word2vec,
-        "npz": _write_npz,
-        "csv": _write_csv,
-        "parquet": _write_vectors,
-    }
-)
-"""Writers of all formats by name."""
-
-FORMAT_OF = {
-    **dict.fromkeys((".txt", ".vec"), "word2vec"),
-    **{f".{name}": name for name in FORMATS if name != "word2vec"},
-}
-"""Formats by the ending of the file."""

@@ -13,9 +13,12 @@ from phcle.images.evaluation import (
     Search,
     ZeroShotTask,
     evaluate,
+    generalised_accuracy,
     hold_out,
     match_classes,
+    mean_class_accuracy,
     resplits,
+    unseen_class_accuracy,
     user_task,
     validation_splits,
 )
@@ -28,18 +31,11 @@ from phcle.images.features import (
     read_photo,
 )
 from phcle.images.image_map import ImageMap, load_map
-from phcle.images.scores import (
-    class_splits,
-    generalised_accuracy,
-    mean_class_accuracy,
-    unseen_class_accuracy,
-)
-from phcle.images.training_images import TrainingImages, ridge_path
-from phcle.images.zero_shot import ESZSL, SJE, ConSE
+from phcle.images.zero_shot import ESZSL, SJE, ConSE, TrainingImages, ridge_path
 
 __all__ = ["ESZSL", "PHOTO_ENDINGS", "SEARCHES", "SJE", "ConSE", "FeatureNetwork"]
 __all__ += ["ImageData", "ImageMap", "Search", "TrainingImages", "ZeroShotTask"]
-__all__ += ["class_splits", "evaluate", "generalised_accuracy", "hold_out"]
+__all__ += ["evaluate", "generalised_accuracy", "hold_out"]
 __all__ += ["load_feature_folder", "load_map", "match_classes", "mean_class_accuracy"]
 __all__ += ["read_feature_rows", "read_photo", "resplits", "ridge_path"]
 __all__ += ["unseen_class_accuracy", "user_task", "validation_splits"]

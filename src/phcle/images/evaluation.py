@@ -13,11 +13,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import product
+from numbers import Integral
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import recall_score
 from sklearn.utils.validation import check_X_y
 
 from phcle.arrays import AnyFloats
@@ -33,25 +36,23 @@ from phcle.errors import (
     some,
 )
 from phcle.images.features import ImageData, Names, load_feature_folder
-from phcle.images.scores import (
-    FEWEST,
-    Classes,
-    class_splits,
-    generalised_accuracy,
-    mean_class_accuracy,
-    unseen_class_accuracy,
-)
-from phcle.images.training_images import PRECISIONS, TrainingImages
 from phcle.images.zero_shot import (
     ESZSL,
+    PRECISIONS,
     SJE,
     ConSE,
+    TrainingImages,
     ZeroShotClassifier,
     check_has_vectors,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Classes = tuple[str, ...]
+
+FEWEST = 2
+"""Fewest classes on either side of a split: with one class every answer is right."""
 
 FEWEST_OF_USER = 6
 """Fewest classes of a user: two unseen, two to validate on, two to learn from."""
@@ -149,16 +150,58 @@ class ZeroShotTask:
             yield f"must have at least {FEWEST} seen classes and an unseen one"
         if both := seen & unseen:
             yield f"has classes both seen and unseen: {some(sorted(both))}"
-        for what, classes in (("seen", self.seen), ("unseen", self.unseen)):
-            if without := set(classes) - set(self.images(classes)[1].tolist()):
-                names = some(sorted(without))
-                yield f"has no images of the {what} classes {names}"
+        if without := (seen | unseen) - set(self.y.tolist()):
+            yield f"has no images of the classes {some(sorted(without))}"
         if self.validation is not None:
-            if strange := set(self.validation) - seen:
-                names = some(sorted(strange))
-                yield f"must validate on seen classes. {names} are not among them"
+            if strange := some(sorted(set(self.validation) - seen)):
+                yield f"must validate on seen classes. {strange} are not among them"
             if not 0 < len(self.validation) <= len(seen) - FEWEST:
                 yield f"must have a validation class and leave {FEWEST} seen classes"
+
+
+def class_splits(
+    classes: Iterable[str], n_splits: int, size: float, seed: int = 0, where: str = "y"
+) -> Iterator[tuple[Classes, Classes]]:
+    """Draw classes to learn from and classes to recognise, again and again.
+
+    Parameters
+    ----------
+    classes : iterable of str
+        All classes; their order does not matter.
+    n_splits : int
+        How often to draw.
+    size : int or float
+        Number of classes to recognise, or their share: then two classes or more are on
+        either side.
+    seed : int, default 0
+        Seed of the random numbers.
+    where : str, default "y"
+        Where the classes stand, for messages.
+
+    Yields
+    ------
+    seen : tuple of str
+        Classes to learn from.
+    unseen : tuple of str
+        Classes to recognise.
+    """
+    ordered = sorted(classes)
+    most, is_share = len(ordered) - FEWEST, not isinstance(size, Integral)
+    if most < (FEWEST if is_share else 1):
+        raise OptionError(
+            f"{where} has {len(ordered)} classes, too few to set some aside; "
+            f"{2 * FEWEST} are needed."
+        )
+    if not 0 < size < (1 if is_share else most + 1):
+        raise OptionError(
+            f"of {len(ordered)} classes, a share between 0 and 1 or a number from 1 to "
+            f"{most} can be set aside. Got {size!r} instead."
+        )
+    n = min(max(round(size * len(ordered)), FEWEST), most) if is_share else int(size)
+    random = np.random.default_rng(seed)
+    for _ in range(n_splits):
+        drawn = random.permutation(ordered).tolist()
+        yield tuple(drawn[n:]), tuple(drawn[:n])
 
 
 def resplits(
@@ -392,6 +435,131 @@ def match_classes(
     return ImageData(data.name, X, labels, splits), left_out
 
 
+class GeneralisedAccuracy(NamedTuple):
+    """Mean per-class accuracy of seen and of unseen classes.
+
+    Parameters
+    ----------
+    seen : float
+        Mean accuracy of seen classes.
+    unseen : float
+        Mean accuracy of unseen classes.
+    harmonic : float
+        Harmonic mean of the two.
+    """
+
+    seen: float
+    unseen: float
+    harmonic: float
+
+
+def mean_class_accuracy(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> float:
+    """Return the mean over classes of the share of right answers.
+
+    Parameters
+    ----------
+    y_true : array of shape (images,)
+        The true classes.
+    y_pred : array of shape (images,)
+        The answers.
+
+    Returns
+    -------
+    float
+        Accuracy, from 0 to 1.
+
+    Examples
+    --------
+    >>> mean_class_accuracy(["cat", "cat", "dog"], ["cat", "dog", "dog"])
+    0.75
+    """
+    truth, answers = np.asarray(y_true).astype(str), np.asarray(y_pred).astype(str)
+    found = recall_score(truth, answers, labels=np.unique(truth), average="macro")
+    return float(found)
+
+
+def generalised_accuracy(
+    y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, unseen: Iterable[str]
+) -> GeneralisedAccuracy:
+    """Return the accuracy of seen and of unseen classes in a generalised test.
+
+    In such a test the candidates are all classes, seen and unseen.
+
+    Parameters
+    ----------
+    y_true : array of shape (images,)
+        The true classes, with seen and unseen ones among them.
+    y_pred : array of shape (images,)
+        The answers.
+    unseen : iterable of str
+        The unseen classes.
+
+    Returns
+    -------
+    GeneralisedAccuracy
+        Both accuracies and their harmonic mean.
+
+    Raises
+    ------
+    OptionError
+        If `y_true` has only seen or only unseen classes.
+
+    Examples
+    --------
+    >>> generalised_accuracy(["cat", "fox"], ["cat", "cat"], unseen=["fox"])
+    GeneralisedAccuracy(seen=1.0, unseen=0.0, harmonic=0.0)
+    """
+    truth, answers = np.asarray(y_true).astype(str), np.asarray(y_pred).astype(str)
+    is_new = np.isin(truth, list(unseen))
+    if is_new.all() or not is_new.any():
+        shown = some(dict.fromkeys(truth.tolist()))
+        raise OptionError(
+            f"y_true must have both seen and unseen classes. Got {shown}."
+        )
+    seen, new = (mean_class_accuracy(truth[x], answers[x]) for x in (~is_new, is_new))
+    harmonic = 2 * seen * new / (seen + new) if seen + new > 0 else 0.0
+    return GeneralisedAccuracy(seen, new, harmonic)
+
+
+def unseen_class_accuracy(estimator: Any, X: Any, y: Any) -> float:
+    """Score a classifier by its answers among the classes of `y` alone.
+
+    A scorer for scikit-learn's `scoring=`. As in the usual zero-shot test, other
+    candidates are not possible answers.
+
+    Parameters
+    ----------
+    estimator : ZeroShotClassifier or Pipeline
+        A fitted classifier, or a pipeline that ends in one.
+    X : array of shape (images, features)
+        Features of the test images.
+    y : array of shape (images,)
+        Their classes.
+
+    Returns
+    -------
+    float
+        Mean per-class accuracy, from 0 to 1.
+
+    Raises
+    ------
+    OptionError
+        If a class of `y` is not a candidate of the classifier.
+    """
+    names = np.asarray(y).astype(str)
+    final = estimator[-1] if hasattr(estimator, "steps") else estimator
+    scores = estimator.decision_function(X)
+    allowed = np.isin(final.candidates_, names)
+    missing = sorted(set(names.tolist()) - set(final.candidates_[allowed].tolist()))
+    if missing:
+        raise OptionError(
+            f"class {missing[0]!r} of y is not a candidate of the classifier; "
+            "add it to candidates."
+        )
+    best = scores[:, allowed].argmax(axis=1)
+    return mean_class_accuracy(names, final.candidates_[allowed][best])
+
+
 class Search(NamedTuple):
     """A classifier, and a grid of options to choose from.
 
@@ -433,11 +601,13 @@ class Search(NamedTuple):
         list of ZeroShotClassifier
             The classifiers, not fitted. Of equally good ones the first is chosen.
         """
-        grid: dict[str, Sequence[Any]] = {"candidates": [candidates], **self.grid}
+        fixed = {"candidates": candidates}
         if hasattr(self.classifier, "random_state"):
-            grid = {"random_state": [seed], **grid}
-        every = (zip(grid, own, strict=True) for own in product(*grid.values()))
-        return [self.classifier(embedding, **dict(options)) for options in every]
+            fixed["random_state"] = seed
+        every = (
+            zip(self.grid, own, strict=True) for own in product(*self.grid.values())
+        )
+        return [self.classifier(embedding, **fixed, **dict(own)) for own in every]
 
 
 SEARCHES: Mapping[str, Search] = MappingProxyType(
@@ -573,25 +743,19 @@ def _row(
         for i, model in enumerate(search.models(embedding, split.unseen, seed)):
             answers = model.fit(split.training_images, None).predict(X)
             accuracies[i] += mean_class_accuracy(y, answers) / len(splits)
-    model = models[int(accuracies.argmax())]
-    model.fit(task.training_images, None)
-    return {
+    model = models[int(accuracies.argmax())].fit(task.training_images, None)
+    tested = task.images(task.unseen)
+    row = {
         "split": task.split,
         "seed": seed,
         "parameters": {name: getattr(model, name) for name in search.grid},
         "validation_accuracy": float(accuracies.max()),
-        "accuracy": unseen_class_accuracy(model, *task.images(task.unseen)),
-        **(_generalised(model, task, held) if held else {}),
+        "accuracy": unseen_class_accuracy(model, *tested),
         "n_seen": len(task.seen),
         "n_unseen": len(task.unseen),
     }
-
-
-def _generalised(
-    model: ZeroShotClassifier, task: ZeroShotTask, held: Sequence[Any]
-) -> dict[str, float]:
-    """Accuracies of seen and unseen classes, if an image may be of either."""
-    tested = zip(task.images(task.unseen), held, strict=True)
-    X, y = (np.concatenate(both) for both in tested)
-    found = generalised_accuracy(y, model.predict(X), unseen=task.unseen)
-    return found._asdict()
+    if held:  # an image may be of a seen or an unseen class
+        X, y = (np.concatenate(both) for both in zip(tested, held, strict=True))
+        found = generalised_accuracy(y, model.predict(X), unseen=task.unseen)
+        row |= found._asdict()
+    return row

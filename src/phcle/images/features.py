@@ -166,7 +166,6 @@ def read_feature_rows(path: Path) -> npt.NDArray[Any]:
 
 
 def _read_npz(path: Path) -> tuple[npt.NDArray[Any], Names]:
-    """The arrays `features` and `labels`."""
     """The arrays `features` and `labels`, as texts."""
     keys, arrays = read_npz(path, ("features", "labels", "wnids", "classes"))
     if not {"features", "labels"} <= arrays.keys():

@@ -26,11 +26,18 @@ from phcle.answers import Attribute, UnderstoodPicture
 from phcle.arrays import AnyFloats
 from phcle.contexts.matrices import check_array
 from phcle.embedding import LabelEmbedding
+from phcle.embedding.columns import Reading
+from phcle.embedding.describe import strengths, strongest
 from phcle.errors import OptionError, some
 from phcle.files.container import checksum, read_sealed, write_sealed
 from phcle.files.reading import naming
-from phcle.images.training_images import TrainingImages, as_features
-from phcle.images.zero_shot import carry_over, check_has_vectors, positive
+from phcle.images.zero_shot import (
+    TrainingImages,
+    as_features,
+    carry_over,
+    check_has_vectors,
+    positive,
+)
 
 FORMAT = "phcle.image-map"
 VERSION = 1
@@ -217,7 +224,7 @@ class ImageMap:
                 f"row {i}",
                 # Without the offset, labels near the mean of all would come first.
                 embedding.describe(vector - self.offset, k=k).related,
-                tuple(_strongest(embedding, vector, k)),
+                tuple(_attributes(embedding, vector, k)),
             )
             for i, vector in enumerate(self.vectors(X))
         ]
@@ -314,24 +321,19 @@ def fingerprint(embedding: LabelEmbedding, classes: Sequence[str]) -> str:
     return checksum("\n".join(classes), {"vectors": vectors})
 
 
-def _strongest(
+def _attributes(
     embedding: LabelEmbedding, vector: AnyFloats, k: int
 ) -> Iterator[Attribute]:
     """The k strongest attributes of each readable descriptive context."""
     for context in embedding.predicting:
-        if context.weight <= 0:  # the fit found that it predicts nothing
-            continue
-        values = context.predict(vector[None, :])[0]
-        strength = (context.on_fit_scale(values) - context.offset) / context.scale
-        has_one_unit = bool((context.scale == context.scale[0]).all())
-        rank = values if has_one_unit else strength
-        for i in np.argsort(-rank, kind="stable")[:k]:
-            found = context.columns[i], float(values[i]), float(strength[i])
-            yield Attribute(context.name, *found)
+        if context.weight > 0:  # otherwise the fit found that it predicts nothing
+            read = Reading.of_vectors(context, vector[None, :])
+            has_one_unit = bool((context.scale == context.scale[0]).all())
+            rank = read.values[0] if has_one_unit else strengths(read)
+            yield from strongest(read, rank, k)
 
 
 def _check(found: ImageMap) -> None:
-    """Check that the parts fit each other, which a checksum cannot tell."""
     """Check that the parts fit each other, which a checksum cannot tell."""
     features, dim = found.weights.shape
     shapes = {"shift": (features,), "factor": (features,), "offset": (dim,)}

@@ -26,9 +26,9 @@ def commands(fitted, out):
     return {
         "fit": ("fit", "--hierarchy", zoo / "tree.csv", "--quiet", "--out", out / "o"),
         "add": ("add", fitted, "--tags", zoo / "new.csv", "--out", out / "o"),
-        "export": ("export", fitted, "--format", "npz", "--out", out / "o"),
-        "vectors": ("export", fitted, "--format", "word2vec", "--out", out / "o"),
-        "parquet": ("export", fitted, "--format", "parquet", "--out", out / "o"),
+        "export": ("export", fitted, "--out", out / "o.csv"),
+        "vectors": ("export", fitted, "--out", out / "o.vec"),
+        "parquet": ("export", fitted, "--out", out / "o.parquet"),
         "atlas": ("export", fitted, "--format", "atlas", "--out", out / "o"),
         "map": (
             *("understand", fitted, "--features", zoo / "f.npz"),

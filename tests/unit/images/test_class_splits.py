@@ -4,50 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.model_selection import GridSearchCV, GroupShuffleSplit
 
 from phcle.errors import OptionError
 from phcle.images import (
     ESZSL,
-    class_splits,
     generalised_accuracy,
     mean_class_accuracy,
     unseen_class_accuracy,
 )
-
-
-@given(st.integers(4, 60), st.integers(1, 4), st.floats(0.05, 0.9), st.integers(0, 9))
-def test_every_class_is_seen_or_unseen_and_both_sides_have_two(
-    n, n_splits, share, seed
-):
-    classes = [f"class{i}" for i in range(n)]
-    found = list(class_splits(classes, n_splits, share, seed))
-    assert len(found) == n_splits
-    for seen, unseen in found:
-        assert sorted([*seen, *unseen]) == sorted(classes)
-        assert min(len(seen), len(unseen)) >= 2
-    assert list(class_splits(classes[::-1], n_splits, share, seed)) == found
-
-
-@pytest.mark.parametrize(
-    ("size", "message"),
-    [
-        (1.0, "a share between 0 and 1 .* Got 1.0"),
-        (3, "a number from 1 to 2 .* Got 3"),
-        (0, "Got 0"),
-        (float("nan"), "Got nan"),
-    ],
-)
-def test_what_cannot_be_split_is_refused(size, message):
-    with pytest.raises(OptionError, match=message):
-        list(class_splits("abcd", 1, size))
-
-
-def test_too_few_classes_are_told():
-    with pytest.raises(OptionError, match="y has 3 classes, too few"):
-        list(class_splits("abc", 1, 0.2))
 
 
 def test_scikit_learn_searches_over_classes_with_our_score(planted_problem):

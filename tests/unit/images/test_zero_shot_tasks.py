@@ -25,7 +25,7 @@ def make(**changes):
     [
         ({"seen": ["c0", "c0", "c1"]}, "every label must occur once"),
         ({"unseen": ["c7", "c8"]}, "both seen and unseen: 'c7'"),
-        ({"unseen": ["c8", "elk"]}, "no images of the unseen classes 'elk'"),
+        ({"unseen": ["c8", "elk"]}, "no images of the classes 'elk'"),
         ({"seen": ["c0"]}, "at least 2 seen classes"),
         ({"unseen": []}, "an unseen one"),
         ({"validation": ["c8"]}, "'c8' are not among them"),
@@ -51,8 +51,9 @@ def test_resplits_deal_the_same_classes_out_again_and_repeat_by_seed():
     assert len({split.unseen for split in splits}) == 4
     again = resplits(task, 4, 5, seed=1)
     assert [split.unseen for split in splits] == [split.unseen for split in again]
-    with pytest.raises(OptionError, match=r"of 11 classes, .* a number from 1 to 9"):
-        resplits(task, 1, 10, seed=0)
+    for n_unseen in (0, 10):
+        with pytest.raises(OptionError, match=r"of 11 classes, .* from 1 to 9.*Got"):
+            resplits(task, 1, n_unseen, seed=0)
 
 
 def test_validation_splits_never_touch_unseen_classes():
@@ -60,8 +61,11 @@ def test_validation_splits_never_touch_unseen_classes():
     for split in validation_splits(task, 5, 0.3, seed=2):
         assert {*split.seen, *split.unseen} == set(task.seen)
         assert len(split.unseen) == 2
-    with pytest.raises(OptionError, match="a share between 0 and 1"):
-        validation_splits(task, 1, 1.0)
+    for share in (0.0, 1.0, float("nan")):
+        with pytest.raises(OptionError, match="a share between 0 and 1"):
+            validation_splits(task, 1, share)
+    (small,) = validation_splits(task, 1, 0.01)
+    assert len(small.unseen) == 2  # with one class every answer is right
     with pytest.raises(OptionError, match="too few"):
         validation_splits(make(seen=LABELS[:3]))
 
