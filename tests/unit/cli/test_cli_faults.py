@@ -144,8 +144,8 @@ def closed_folder(inputs):
     for file in inputs.parent.iterdir():
         shutil.copy(file, folder)
         (folder / file.name).chmod(0o644)
-    (folder / "o").write_bytes(OLD)
-    (folder / "o.csv").write_bytes(OLD)
+    for out in ("o", "o.csv", "o.vec", "o.parquet"):
+        (folder / out).write_bytes(OLD)
     folder.chmod(0o555)
     yield folder
     folder.chmod(0o755)
