@@ -38,7 +38,7 @@ def main(arguments: list[str] | None = None) -> None:
         for label in asked:
             embedding.nearest(label, k=10)
         middle = time.perf_counter()
-        embedding.nearest_many(asked, k=10)
+        embedding.neighbours(asked, k=10)
         together = time.perf_counter() - middle
         each = [1e3 * seconds / ASKED for seconds in (middle - began, together)]
         print_row(f"{n:,}", *(f"{x:.2f}" for x in each), f"{peak_mb():.0f}")

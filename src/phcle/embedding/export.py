@@ -273,6 +273,7 @@ def export(embedding: LabelEmbedding, path: str | Path) -> None:
     Examples
     --------
     >>> import tempfile
+    >>> import numpy as np
     >>> from phcle import LabelEmbedding
     >>> path = Path(tempfile.mkdtemp()) / "pets.vec"
     >>> pets = LabelEmbedding(("cat", "dog"), np.array([[1.0, 0.5], [0.0, 2.0]]))

@@ -156,13 +156,7 @@ class LabelEmbedding:
         Labels
             The nodes.
         """
-        return Labels(
-            hierarchy.nodes,
-            self.names,
-            self.spellings,
-            noun="nodes",
-            missing="{!r} is not in the taxonomy.",
-        )
+        return Labels(hierarchy.nodes, self.names, self.spellings, noun="node")
 
     @cached_property
     def row_of(self) -> Mapping[str, int]:
@@ -292,37 +286,8 @@ class LabelEmbedding:
         >>> pets.nearest([0.0, 2.0], k=1, among=["cat", "dog"])
         [('dog', 0.8)]
         """
-        return self.nearest_many([label_or_vector], k, among=among)[0]
-
-    def nearest_many(
-        self,
-        queries: Iterable[str | npt.ArrayLike],
-        k: int = 10,
-        *,
-        among: Iterable[str] | None = None,
-    ) -> list[list[tuple[str, float]]]:
-        """Find the most similar labels for many labels or vectors at once.
-
-        This is much faster than many calls of `nearest`, and gives the same answers.
-
-        Parameters
-        ----------
-        queries : iterable of str or array of shape (dim,)
-            Labels, readable names or vectors.
-        k : int, default 10
-            How many labels to return for each query.
-        among : iterable of str, optional
-            Labels to search. By default all labels are searched.
-
-        Returns
-        -------
-        list of list of (str, float)
-            For each query what `nearest` returns.
-        """
-        return [
-            [(x.label, x.similarity) for x in found.neighbours]
-            for found in self.neighbours(queries, k, among=among)
-        ]
+        (found,) = self.neighbours([label_or_vector], k, among=among)
+        return [(x.label, x.similarity) for x in found.neighbours]
 
     def neighbours(
         self,
@@ -332,6 +297,8 @@ class LabelEmbedding:
         among: Iterable[str] | None = None,
     ) -> list[Nearest]:
         """Find the most similar labels with their names, and how unusual that is.
+
+        Many labels or vectors at once are much faster than many calls of `nearest`.
 
         Parameters
         ----------

@@ -52,10 +52,8 @@ class Labels:
         Readable names of some of them.
     spellings : mapping from str to str, optional
         Ids by other spellings.
-    noun : str, default "labels"
-        What they are, for messages.
-    missing : str, optional
-        What an error says of a text that is none of them.
+    noun : {"label", "node"}, default "label"
+        What each of them is, for messages.
 
     Examples
     --------
@@ -70,12 +68,10 @@ class Labels:
         names: Mapping[str, str] | None = None,
         spellings: Mapping[str, str] | None = None,
         *,
-        noun: str = "labels",
-        missing: str = "no label {!r} in this embedding.",
+        noun: str = "label",
     ) -> None:
-        self.ids, self.names = ids, names or {}
-        self.spellings = spellings or {}
-        self._noun, self._missing = noun, missing
+        self.ids, self.noun = ids, noun
+        self.names, self.spellings = names or {}, spellings or {}
 
     @cached_property
     def index(self) -> Mapping[str, int]:
@@ -126,7 +122,7 @@ class Labels:
             return called[0]
         if called:
             raise UnknownLabelError(
-                f"{text!r} is the name of {len(found)} {self._noun}: {some(called)}; "
+                f"{text!r} is the name of {len(found)} {self.noun}s: {some(called)}; "
                 "use the id.",
                 text,
                 tuple(called),
@@ -134,7 +130,8 @@ class Labels:
         near = tuple(self.ids[i] for i in self.suggest(text, MOST_NEAR))
         alike = " or ".join(repr(self.name_of(label)) for label in near)
         hint = f" Did you mean {alike}?" if alike else ""
-        raise UnknownLabelError(f"{self._missing.format(text)}{hint}", text, near)
+        missing = f"no {self.noun} {text!r} in this embedding.{hint}"
+        raise UnknownLabelError(missing, text, near)
 
     def spelled(self, text: str) -> str | None:
         """Find the id that another file may spell differently, not by its name.

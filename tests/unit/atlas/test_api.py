@@ -338,7 +338,7 @@ def test_a_new_label_may_have_attributes_numbers_and_words_only(client):
         ({"label": "puma"}, "nothing is known"),
         ({"label": " ", "parents": ["felid"]}, "needs an id"),
         ({"label": "felid", "parents": ["animal"]}, "a node of the hierarchy already"),
-        ({"label": "puma", "parents": ["felidae"]}, "not in the taxonomy"),
+        ({"label": "puma", "parents": ["felidae"]}, "no node 'felidae'"),
         ({"label": "x", "texts": {"looks": "claws"}}, "takes no text"),
         (
             {"label": "x", "values": [{"context": "looks", "column": "tusks"}]},

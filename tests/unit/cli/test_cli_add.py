@@ -45,7 +45,7 @@ def test_names_of_new_labels_are_kept(add, zoo):
         (
             "--hierarchy x.csv",
             "child,parent\npuma,cat famly\n",
-            "'cat famly' is not in the taxonomy. Did you mean 'cat family'",
+            "no node 'cat famly' in this embedding. Did you mean 'cat family'",
         ),
     ],
 )

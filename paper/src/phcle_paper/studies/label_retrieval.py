@@ -128,13 +128,13 @@ def _answers(
     embedding: LabelEmbedding, settings: Settings, imagenet: ImageNet1K
 ) -> Answers:
     """Names and cosines of the nearest labels of every query."""
-    near = embedding.nearest_many(
+    near = embedding.neighbours(
         settings.queries,
         max(settings.listed, settings.counted),
         among=imagenet.labels,  # not the nodes above them that aPY describes
     )
     return {
-        query: [(imagenet.names[label], cosine) for label, cosine in own]
+        query: [(imagenet.names[x.label], x.similarity) for x in own.neighbours]
         for query, own in zip(settings.queries, near, strict=True)
     }
 
