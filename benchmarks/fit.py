@@ -163,7 +163,7 @@ def stages(options: argparse.Namespace) -> dict[str, Any]:
     """Seconds and memory of one fit by its stages."""
     n = options.labels
     made: dict[str, Callable[[], list[Context]]] = {
-        "random": lambda: [random_tree_context(n, options.nonzeros, as_array=True)],
+        "random": lambda: [random_tree_context(n, options.nonzeros)],
         "tree": lambda: tree_contexts(n),
         "table": lambda: table_contexts(n),
         "nouns": lambda: noun_contexts(n),

@@ -33,7 +33,6 @@ from measuring import Stopwatch, parser_of, print_head, print_row
 from phcle import PHCLE, RelationalContext
 from phcle.backends.protocol import choose_backend
 from phcle.contexts.alignment import align
-from phcle.contexts.labels import NameArray
 from phcle.contexts.protocol import Context
 from phcle.contexts.terms import Penalties
 from phcle.errors import ConvergenceWarning
@@ -101,7 +100,7 @@ def solve_error(
     embedding = model.embedding_
     rng = np.random.default_rng(1)
     rows = np.sort(rng.choice(len(embedding), n, replace=False))
-    names = NameArray(np.strings.add(b"again", rows.astype("S")))
+    names = tuple(f"again{row}" for row in rows.tolist())
     again = [
         RelationalContext(each.name, names, each.columns, each.counts[rows])
         for each in contexts

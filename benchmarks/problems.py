@@ -5,14 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
-from phcle.contexts.labels import NameArray
 from phcle.contexts.protocol import Context
 from phcle.errors import ConvergenceWarning
 
@@ -88,7 +86,7 @@ def noun_contexts(n_labels: int, *, seed: int = 0) -> list[Context]:
 
 
 def random_tree_context(
-    n_labels: int, n_nonzeros: int, *, seed: int = 0, as_array: bool = False
+    n_labels: int, n_nonzeros: int, *, seed: int = 0
 ) -> RelationalContext:
     """Leaves of a random tree, each with a count for `n_nonzeros` leaves near it.
 
@@ -96,16 +94,14 @@ def random_tree_context(
     """
     rng = np.random.default_rng(seed)
     drawn = near_leaves(random_levels(n_labels, rng), n_labels, 2 * n_nonzeros, rng)
-    names: Any = tuple(map(str, range(n_labels)))
-    if as_array:  # as a user has them who gives millions
-        names = numbered(n_labels)
+    names = numbered(n_labels)
     counts = (ones(_first_different(x, n_nonzeros), (len(x), n_labels)) for x in drawn)
     return RelationalContext.from_matrix(counts, names, name="tree", self_loops=True)
 
 
-def numbered(n: int, before: str = "") -> NameArray:
+def numbered(n: int, before: str = "") -> tuple[str, ...]:
     """Names with the numbers 0, 1, 2, … at their end."""
-    return NameArray(np.strings.add(before.encode(), np.arange(n).astype("S")))
+    return tuple(f"{before}{number}" for number in range(n))
 
 
 def ones(places: tuple[np.ndarray, np.ndarray], shape: tuple[int, int]) -> sp.csr_array:

@@ -17,7 +17,6 @@ from phcle.contexts.labels import (
     as_labels,
     normal,
     positions_of,
-    same_names,
     some_names,
     union_of,
 )
@@ -235,7 +234,7 @@ def observed_among(context: Context, vocabulary: Sequence[str]) -> Flags:
     array of bool of shape (labels,)
         True where the context has a count or a known value.
     """
-    if same_names(context.labels, vocabulary):
+    if context.labels == vocabulary:
         return context.has_values
     at = positions_of(vocabulary, context.index)
     has_values = np.append(context.has_values, False)  # −1 means the last one

@@ -18,7 +18,6 @@ import scipy.sparse as sp
 from phcle.arrays import Floats, Ints
 from phcle.contexts.labels import (
     as_label,
-    as_names,
     index_of,
     positions_of,
     some_names,
@@ -104,7 +103,7 @@ class LabelLinks:
         found = sp.coo_array(counts)
         source, column = (axis.astype(np.int64) for axis in found.coords)
         ends = np.stack([source, at[column], np.zeros_like(source)])
-        return cls(as_names(labels), ("",), ends, found.data.astype(np.float64))
+        return cls(tuple(labels), ("",), ends, found.data.astype(np.float64))
 
     def counts(self, *, directed: bool) -> sp.csr_array:
         """Sum the weights of links between every two labels.

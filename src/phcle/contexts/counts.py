@@ -24,10 +24,8 @@ from phcle.contexts.hierarchy import KINDS, Hierarchy, HierarchyCounts
 from phcle.contexts.kinship import GraphKinship, Kinship, TreeKinship
 from phcle.contexts.labels import (
     as_labels,
-    as_names,
     index_of,
     positions_of,
-    same_names,
     some_names,
 )
 from phcle.contexts.matrices import (
@@ -71,9 +69,9 @@ class RelationalContext(Context):
     ----------
     name : str
         Name of the context. All contexts of a fit need different names.
-    labels : tuple of str, or NameArray
+    labels : tuple of str
         Names of the rows.
-    columns : tuple of str, or NameArray
+    columns : tuple of str
         Names of the columns.
     counts : sparse or dense array of shape (labels, columns)
         Counts or weights: finite, zero or more.
@@ -134,7 +132,7 @@ class RelationalContext(Context):
         """The hierarchy, or the graph if columns are labels."""
         if self.hierarchy is not None:
             return TreeKinship(self.hierarchy)
-        if same_names(self.columns, self.labels):
+        if self.columns == self.labels:
             return GraphKinship(self.labels, self.counts, self.triples)
         if not (known and {*known, *self.labels}.issuperset(self.columns)):
             return None
@@ -231,8 +229,8 @@ class RelationalContext(Context):
 
     def in_fit(self, labels: Sequence[str]) -> RelationalContext:
         """The context over the labels of a problem, scaled."""
-        rows, listed = self.counts, as_names(labels)
-        if not same_names(labels, self.labels):
+        rows, listed = self.counts, tuple(labels)
+        if listed != self.labels:
             at = positions_of(labels, self.index)
             rows, is_listed = take_rows(rows, at), np.flatnonzero(at >= 0)
             listed = some_names(listed, is_listed)
@@ -395,7 +393,7 @@ class RelationalContext(Context):
             at = self.columns_in(context)
             counts = take_columns(context.rows_for(labels), at)
         return self.changed(
-            labels=as_names(labels) if counts.nnz else (),
+            labels=tuple(labels) if counts.nnz else (),
             counts=counts,
             recipe=recipe if counts.nnz else None,
             triples=triples,
@@ -467,8 +465,7 @@ class RelationalContext(Context):
             labels, then of the next ones, and so on. It may read each block from a
             file, so that memory is needed for the counts and for one block.
         labels : iterable of str or int
-            Names of the rows. Millions of names take least memory as a NumPy array of
-            bytes (`names.astype("S")`), which stays an array.
+            Names of the rows.
         contexts : iterable of str or int, optional
             Names of the columns. By default the columns are the labels themselves.
         name : str, default "matrix"

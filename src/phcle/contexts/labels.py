@@ -4,30 +4,21 @@ The same text can be encoded in several ways: é is one character, or an e and a
 Labels are converted to Unicode's normal form C, so that files from different programs
 agree. Characters that only look alike, such as a Latin and a Cyrillic a, stay
 different. Spaces around a label are removed; spaces inside stay.
-
-Labels are a tuple of texts. Ten million Python texts take a gigabyte, and a dictionary
-of them another one and a half, so millions of labels can be a `NameArray` instead,
-which behaves like a tuple. It takes as many bytes as it has letters, and its index is
-the sorted names, and where each of them stands. The functions below are fast for both.
 """
 
 from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from phcle.arrays import Ints
 from phcle.errors import ContextError, some
-
-AT_ONCE = 1 << 16
-"""Names turned into texts at once while iterating."""
 
 
 def as_label(value: Any, where: str, what: str = "label") -> str:
@@ -124,18 +115,24 @@ def as_labels(values: Iterable[Any], where: str) -> tuple[str, ...]:
     Parameters
     ----------
     values : iterable
-        Texts or whole numbers, or a Hugging Face `ClassLabel`.
+        Texts or whole numbers, an array of texts or bytes, or a Hugging Face
+        `ClassLabel`.
     where : str
         Where they stand, for messages.
 
     Returns
     -------
-    tuple of str, or NameArray
-        The labels in the given order; an array if they came as an array of bytes.
+    tuple of str
+        The labels in the given order.
     """
-    if not isinstance(values, (list, tuple)) and is_name_array(values):
-        return as_names(NameArray.of(values, where))
     values = listed(values)
+    if isinstance(values, np.ndarray) and values.dtype.kind == "S":
+        try:
+            values = np.strings.decode(values, "utf-8")
+        except UnicodeDecodeError as error:
+            raise ContextError(f"{where}: names must be UTF-8 ({error}).") from error
+    if isinstance(values, np.ndarray):
+        values = values.tolist()
     if isinstance(values, str):
         raise ContextError(
             f"{where}: a list of labels is needed. Got the text {values!r} instead."
@@ -148,26 +145,12 @@ def as_labels(values: Iterable[Any], where: str) -> tuple[str, ...]:
             for i, value in enumerate(values, 1)
         )
     if len(set(labels)) < len(labels):
-        refuse_repeated(labels, where)
-    return labels
-
-
-def refuse_repeated(names: Iterable[str], where: str) -> None:
-    """Refuse labels of which one occurs twice.
-
-    Parameters
-    ----------
-    names : iterable of str
-        The labels.
-    where : str
-        Where they stand, for messages.
-    """
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
+        repeated = [name for name, count in Counter(labels).items() if count > 1]
         raise ContextError(
             f"{where}: every label must occur once, but {some(repeated)} "
             "occur more often; merge or remove the extra rows."
         )
+    return labels
 
 
 def _plain(values: list[Any]) -> tuple[str, ...] | None:
@@ -224,7 +207,7 @@ def as_cell(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else normal(str(value)).strip()
 
 
-def index_of(labels: Iterable[str]) -> Mapping[str, int]:
+def index_of(labels: Iterable[str]) -> dict[str, int]:
     """Map each label to its position.
 
     Parameters
@@ -234,51 +217,13 @@ def index_of(labels: Iterable[str]) -> Mapping[str, int]:
 
     Returns
     -------
-    mapping
+    dict
         Position by label.
     """
-    if isinstance(labels, NameArray):
-        return labels.index_of
     return {label: position for position, label in enumerate(labels)}
 
 
-def as_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return names as a tuple; a `NameArray` behaves like one and stays as it is.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The names.
-
-    Returns
-    -------
-    tuple of str, or NameArray
-        The names.
-    """
-    if isinstance(names, NameArray):
-        return cast(tuple[str, ...], names)
-    return tuple(names)
-
-
-def same_names(a: Sequence[str], b: Sequence[str]) -> bool:
-    """Tell whether names are the same, in the same order.
-
-    Parameters
-    ----------
-    a : sequence of str
-        Names.
-    b : sequence of str
-        Other names.
-
-    Returns
-    -------
-    bool
-        Whether all are equal.
-    """
-    return a is b or (len(a) == len(b) and bool(as_names(a) == as_names(b)))
-
-
-def positions_of(names: Sequence[str], index: Mapping[str, int]) -> npt.NDArray[Any]:
+def positions_of(names: Sequence[str], index: Mapping[str, int]) -> Ints:
     """Look up many names.
 
     Parameters
@@ -293,8 +238,6 @@ def positions_of(names: Sequence[str], index: Mapping[str, int]) -> npt.NDArray[
     array of int
         Position of each name; −1 for one that is not there.
     """
-    if hasattr(index, "positions"):
-        return cast(npt.NDArray[Any], index.positions(names))
     found = (index.get(name, -1) for name in names)
     return np.fromiter(found, dtype=np.int64, count=len(names))
 
@@ -311,211 +254,26 @@ def some_names(names: Sequence[str], at: npt.NDArray[Any]) -> tuple[str, ...]:
 
     Returns
     -------
-    tuple of str, or NameArray
+    tuple of str
         These names, in this order.
     """
-    if isinstance(names, NameArray):
-        return as_names(names[at])
     return tuple(names[i] for i in at.tolist())
 
 
-def union_of(lists: Sequence[Sequence[str]]) -> tuple[str, ...]:
+def union_of(lists: Iterable[Sequence[str]]) -> tuple[str, ...]:
     """Join lists of names; each name stands where it occurs first.
 
     Parameters
     ----------
-    lists : sequence of sequences of str
+    lists : iterable of sequences of str
         Names, each once in its list.
 
     Returns
     -------
-    tuple of str, or NameArray
-        All names; an array if one of the lists is one.
+    tuple of str
+        All names.
     """
-    first = lists[0]
-    others = [names for names in lists[1:] if not same_names(names, first)]
-    if not others:
-        return as_names(first)
-    if not any(isinstance(names, NameArray) for names in lists):
-        return tuple(dict.fromkeys(chain.from_iterable(lists)))
-    every = np.concatenate([_bytes_of(names) for names in (first, *others)])
-    _, firsts = np.unique(every, return_index=True)
-    return as_names(NameArray(every[np.sort(firsts)]))
-
-
-def _bytes_of(names: Iterable[str]) -> npt.NDArray[np.bytes_]:
-    if isinstance(names, NameArray):
-        return names.bytes
-    return np.array([name.encode() for name in names], dtype=np.bytes_)
-
-
-def is_name_array(values: Any) -> bool:
-    """Tell whether names come as an array of bytes, or of NumPy's texts of any length.
-
-    Parameters
-    ----------
-    values : object
-        What the user gave.
-
-    Returns
-    -------
-    bool
-        True for a `NameArray` and for NumPy arrays of the types "S" and "T".
-    """
-    is_array = isinstance(values, np.ndarray) and values.dtype.kind in "ST"
-    return is_array or isinstance(values, NameArray)
-
-
-class NameArray(Sequence[str]):
-    """Names in one array; it behaves like a tuple of texts.
-
-    Parameters
-    ----------
-    names : array of bytes of shape (n,)
-        Different names in UTF-8, without spaces around them, none of them empty.
-
-    Attributes
-    ----------
-    bytes : array of bytes of shape (n,)
-        The names.
-
-    Examples
-    --------
-    >>> pets = NameArray(np.array([b"cat", b"dog", b"wolf"]))
-    >>> pets
-    NameArray(3 names: 'cat', 'dog', 'wolf')
-    >>> pets[1], pets[1:] == ("dog", "wolf"), pets.index_of["wolf"]
-    ('dog', True, 2)
-    """
-
-    def __init__(self, names: npt.NDArray[np.bytes_]) -> None:
-        self.bytes = names
-
-    @classmethod
-    def of(cls, values: Any, where: str) -> NameArray:
-        """Check names that a user gives as an array.
-
-        Parameters
-        ----------
-        values : array of the type "S" or "T", or NameArray
-            The names.
-        where : str
-            Where they stand, for messages.
-
-        Returns
-        -------
-        NameArray
-            The names; `values` itself if it is one.
-        """
-        if isinstance(values, NameArray):
-            return values
-        if values.ndim != 1:
-            raise ContextError(
-                f"{where}: names must be an array of one dimension. Got "
-                f"{values.ndim} dimensions."
-            )
-        names = np.strings.strip(
-            _bytes_of(values) if values.dtype.kind == "T" else values
-        )
-        if (np.strings.str_len(names) == 0).any():
-            raise ContextError(
-                f"{where}: a name is empty; fill it in, or remove the row."
-            )
-        if (np.ascontiguousarray(names).view(np.uint8) >= 0x80).any():
-            try:
-                texts = [name.decode() for name in names.tolist()]
-            except UnicodeDecodeError as error:
-                wrong = f"{where}: names must be UTF-8 ({error})."
-                raise ContextError(wrong) from error
-            names = _bytes_of(as_label(x, where) for x in texts)
-        found = cls(names)
-        ordered = found.index_of.names
-        again = NameArray(ordered[1:][ordered[1:] == ordered[:-1]])
-        refuse_repeated([*again, *again], where)
-        return found
-
-    @cached_property
-    def index_of(self) -> NameIndex:
-        """Position of each name."""
-        return NameIndex(self)
-
-    def __len__(self) -> int:
-        return len(self.bytes)
-
-    def __getitem__(self, at: Any) -> Any:
-        found = self.bytes[at]
-        return found.decode() if isinstance(found, bytes) else NameArray(found)
-
-    def __iter__(self) -> Iterator[str]:
-        for start in range(0, len(self), AT_ONCE):
-            for name in self.bytes[start : start + AT_ONCE].tolist():
-                yield name.decode()
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.index_of
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Sequence) or len(self) != len(other):
-            return False
-        if isinstance(other, NameArray):
-            return self is other or bool((self.bytes == other.bytes).all())
-        return all(a == b for a, b in zip(self, other, strict=True))
-
-    def __hash__(self) -> int:
-        return hash((len(self), *self.bytes[:3].tolist()))
-
-    def __repr__(self) -> str:
-        shown = ", ".join(map(repr, self[:3]))
-        more = ", …" if len(self) > 3 else ""
-        return f"NameArray({len(self)} names: {shown}{more})"
-
-
-class NameIndex(Mapping[str, int]):
-    """Position of each name of a `NameArray`.
-
-    Parameters
-    ----------
-    names : NameArray
-        The names.
-    """
-
-    def __init__(self, names: NameArray) -> None:
-        self.order = np.argsort(names.bytes)
-        self.names = names.bytes[self.order]
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(NameArray(self.names))
-
-    def __getitem__(self, name: str) -> int:
-        at = self.positions([name])[0] if isinstance(name, str) else -1
-        if at < 0:
-            raise KeyError(name)
-        return int(at)
-
-    def positions(self, names: Iterable[str]) -> Ints:
-        """Find many names at once.
-
-        Parameters
-        ----------
-        names : iterable of str
-            The names to find.
-
-        Returns
-        -------
-        array of int
-            Position of each; −1 for a name that is not there.
-        """
-        wanted = _bytes_of(names)
-        found = np.full(len(wanted), -1, dtype=np.int64)
-        if len(self):
-            turn = np.argsort(wanted)  # names in order are found far faster
-            ordered = wanted[turn]
-            at = np.searchsorted(self.names[:-1], ordered)  # the last if beyond all
-            found[turn] = np.where(self.names[at] == ordered, self.order[at], -1)
-        return found
+    return tuple(dict.fromkeys(chain.from_iterable(lists)))
 
 
 BASE = np.uint64(0x9E3779B97F4A7C15)
@@ -548,10 +306,11 @@ def hash_names(names: Sequence[str]) -> npt.NDArray[np.uint64]:
     found = np.zeros(len(names), dtype=np.uint64)
     for start in range(0, len(names), HASHED_AT_ONCE):
         part = slice(start, start + HASHED_AT_ONCE)
-        own, total, power = _bytes_of(names[part]), found[part], np.uint64(1)
-        letters = np.ascontiguousarray(own)[:, None].view(np.uint8)
+        own = np.array([name.encode() for name in names[part]], dtype=np.bytes_)
+        total, power = found[part], np.uint64(1)
         with np.errstate(over="ignore"):
-            for column in letters.T:  # zeros, which fill up a name, add nothing
+            # Zeros, which fill up a name, add nothing.
+            for column in own[:, None].view(np.uint8).T:
                 total += column * power
                 power = power * BASE
             total ^= total >> np.uint64(32)

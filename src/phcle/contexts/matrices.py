@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.contexts.labels import NameArray, index_of, refuse_half_characters
+from phcle.contexts.labels import index_of, refuse_half_characters
 from phcle.errors import ContextError, some
 
 LARGEST = 1e100
@@ -168,8 +168,6 @@ def check_axes(
             "and one name per column."
         )
     for names, what in ((labels, "label"), (columns, "column")):
-        if isinstance(names, NameArray):
-            continue  # checked when it was made
         if not "".join(names).isascii():  # a fast test that most names pass
             for text in names:
                 refuse_half_characters(text, f"context {name!r}", what)

@@ -19,7 +19,6 @@ from phcle.arrays import AnyFloats
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import split_rows
 from phcle.contexts.alignment import Aligned
-from phcle.contexts.labels import as_names
 from phcle.contexts.protocol import Context
 from phcle.contexts.terms import ColumnUpdate, FactorUpdate, Penalties, Sample
 from phcle.model.rows import Rows
@@ -112,7 +111,7 @@ class Problem:
         """
         informed = np.any([context.informs for context in contexts], axis=0)
         informed_contexts = tuple(context.beside(informed) for context in contexts)
-        return replace(self, labels=as_names(labels), contexts=informed_contexts)
+        return replace(self, labels=tuple(labels), contexts=informed_contexts)
 
     def term_weights(self, weights: Weights) -> list[float]:
         """Compute what multiplies the term of each context.

@@ -20,7 +20,6 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from phcle.contexts.labels import same_names
 from phcle.errors import GuessWarning
 from phcle.files.csv_text import csv_lines
 from phcle.tables.match_keys import differences, match_key
@@ -308,7 +307,7 @@ def match_labels(
     used = {other: label for other, label in meaning.items() if other in given}
     unused = tuple(other for other in meaning if other not in used)
     names = _renamed(names, used)
-    if all(same_names(own, names[0]) for own in names):
+    if all(tuple(own) == tuple(names[0]) for own in names):
         # The usual case of a clean fit: equal labels everywhere.
         return LabelMatch(mode, (), used, unused)
     is_safe = mode == "safe"

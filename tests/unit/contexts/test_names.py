@@ -1,4 +1,4 @@
-"""Labels that come as one array behave as a tuple of texts does."""
+"""Labels may come as one array of texts or bytes."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ def pets(request):
 def test_names_of_an_array_are_found_joined_and_cut(pets):
     counts = RelationalContext.from_matrix(1 - np.eye(4), pets)
     assert [counts.index[name] for name in PETS] == [0, 1, 2, 3]
-    assert ("wolf" in pets, "wo" in pets, pets == PETS) == (True, False, True)
-    assert pets[1:3] == PETS[1:3]
+    assert pets == PETS
     ape = DescriptiveContext.from_tags({"cat": ["tail"], "ape": ["arms"]})
     joined = align([ape, counts]).labels
-    assert tuple(joined) == ("cat", "ape", "dog", "Käfer", "wolf")
+    assert joined == ("cat", "ape", "dog", "Käfer", "wolf")
     assert counts.rows_for(joined).toarray().sum(axis=1).tolist() == [3, 0, 3, 3, 3]
 
 
@@ -33,9 +32,9 @@ def test_names_of_an_array_are_found_joined_and_cut(pets):
     ("names", "message"),
     [
         (["a", "b", "a "], "every label must occur once, but 'a'"),
-        (["a", " "], "a name is empty"),
+        (["a", " "], "position 2: the label is empty"),
         ([b"\xff"], "names must be UTF-8"),
-        ([["a"]], "one dimension. Got 2"),
+        ([["a"]], "must be text"),
     ],
 )
 def test_arrays_that_are_no_names_are_refused(names, message):
