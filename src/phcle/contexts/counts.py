@@ -359,9 +359,9 @@ class RelationalContext(Context):
         rank[shared[shared >= 0]] = (
             rank.max(initial=0.0) + 1 + np.flatnonzero(shared >= 0)
         )
-        is_general = np.array([x in nodes.general for x in self.columns], dtype=bool)
-        unnamed = found.unnamed | (is_general & (found.groups == AT["both"]))
-        return replace(found, rank=rank, unnamed=unnamed)
+        at = positions_of(self.columns, self.recipe.hierarchy.index)
+        is_general = nodes.is_general[at] & (found.groups == AT["both"])
+        return replace(found, rank=rank, unnamed=found.unnamed | is_general)
 
     @property
     def file_kinds(self) -> tuple[str, ...]:
@@ -719,8 +719,7 @@ class RelationalContext(Context):
             How labels are related. With "ancestors", the columns are the nodes above
             the labels, with weight exp(−distance/decay). With "path", the columns are
             labels, with weight exp(−path/decay). The default works well for most data
-            and for any number of labels; above 5000 labels, "path" uses only ancestors
-            of at most 100 labels.
+            and for any number of labels; "path" takes 5,000 labels at most.
         labels : iterable of str, optional
             Nodes to embed. By default these are the leaves, and at the fit also the
             nodes that another context names.

@@ -8,7 +8,6 @@ after the fit are counted in the same way.
 from __future__ import annotations
 
 import graphlib
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,20 +15,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import breadth_first_order, connected_components
+from scipy.sparse.csgraph import breadth_first_order, connected_components, dijkstra
 
 from phcle.arrays import Flags, Floats, Ints
 from phcle.contexts.cooccurrence import read_pairs
 from phcle.contexts.labels import index_of, positions_of, some_names
 from phcle.contexts.matrices import take_columns
-from phcle.errors import (
-    ContextError,
-    ContextWarning,
-    OptionError,
-    check_choice,
-    did_you_mean,
-    some,
-)
+from phcle.errors import ContextError, OptionError, check_choice, did_you_mean
 from phcle.files.container import TensorStore
 from phcle.tables.frames import rows_of
 
@@ -191,16 +183,6 @@ class Hierarchy:
         ones, n = np.ones(len(self.edges), dtype=bool), len(self.nodes)
         return sp.csr_array((ones, self.edges.T), shape=(n, n))
 
-    @cached_property
-    def _lists(self) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-        """Parents and children of every node, in the order of the edges."""
-        parents: dict[str, list[str]] = {node: [] for node in self.nodes}
-        children: dict[str, list[str]] = {node: [] for node in self.nodes}
-        for child, parent in self.named_edges:
-            parents[child].append(parent)
-            children[parent].append(child)
-        return parents, children
-
     def parents_of(self, node: str) -> tuple[str, ...]:
         """Return the direct parents of a node.
 
@@ -214,7 +196,8 @@ class Hierarchy:
         tuple of str
             Its parents, in the order of the edges.
         """
-        return tuple(self._lists[0][node])
+        child, parent = self.edges.T
+        return some_names(self.nodes, parent[child == self.index[node]])
 
     def children_of(self, node: str) -> tuple[str, ...]:
         """Return the direct children of a node.
@@ -229,7 +212,8 @@ class Hierarchy:
         tuple of str
             Its children, in the order of the edges.
         """
-        return tuple(self._lists[1][node])
+        child, parent = self.edges.T
+        return some_names(self.nodes, child[parent == self.index[node]])
 
     def path_to(self, node: str) -> tuple[str, ...]:
         """Find the way from a root down to a node, along first parents.
@@ -441,8 +425,8 @@ class SpecificNodes:
 
     Attributes
     ----------
-    general : set of str
-        Nodes above most labels.
+    is_general : array of bool of shape (nodes,)
+        Which nodes are above most labels.
     """
 
     def __init__(self, hierarchy: Hierarchy, labels: Sequence[str]) -> None:
@@ -452,9 +436,7 @@ class SpecificNodes:
         self._tree = hierarchy
         self._n_below = np.bincount(nodes, minlength=len(hierarchy.nodes))
         most = GENERAL * len(looked_at) if len(labels) >= FEWEST else np.inf
-        self.general = set(
-            some_names(hierarchy.nodes, *np.nonzero(self._n_below > most))
-        )
+        self.is_general = self._n_below > most
 
     def above_all(self, labels: Sequence[str]) -> tuple[str, ...]:
         """Find the nodes above all of some labels, or equal to one, but not general.
@@ -474,21 +456,19 @@ class SpecificNodes:
         if any(label not in tree.index for label in labels):
             return ()
         _, nodes, steps = tree.ancestor_distances(labels)
-        found = np.flatnonzero(np.bincount(nodes, minlength=n) == len(labels))
-        far = np.bincount(nodes, weights=steps, minlength=n)
-        order = np.lexsort((far[found], self._n_below[found]))
-        shared = some_names(tree.nodes, found[order])
-        return tuple(node for node in shared if node not in self.general)
+        is_shared = np.bincount(nodes, minlength=n) == len(labels)
+        found = np.flatnonzero(is_shared & ~self.is_general)
+        far = np.bincount(nodes, weights=steps, minlength=n)[found]
+        return some_names(tree.nodes, found[np.lexsort((far, self._n_below[found]))])
 
 
-DENSE_LIMIT = 5_000
-"""Up to this many labels, every pair with a common ancestor may be counted. The 25
-million pairs of 5000 labels still fit into memory."""
+MOST_PAIRED = 5_000
+"""Most labels of which every pair with a common ancestor is counted: 25 million pairs
+still fit into memory."""
 
 
-LARGE_GROUP = 100
-"""Above `DENSE_LIMIT`, ancestors of more labels than this do not link pairs of labels.
-They are too general to say much, and their pairs would fill the memory."""
+AT_ONCE = 500
+"""Labels whose paths are found at once."""
 
 
 KINDS = ("ancestors", "path")
@@ -582,47 +562,20 @@ class HierarchyCounts:
 
     def _paths(self, labels: Sequence[str]) -> sp.csr_array:
         """Weights exp(−path/decay) of other labels; paths lead over one ancestor."""
-        n = len(labels)
-        steps = _linking_ancestors(self.hierarchy, labels)  # (labels, nodes), plus one
-        below = sp.csr_array(steps.T)  # (nodes, labels)
-        near, weights = [], []
-        for row in range(n):
-            path = np.full(n, np.inf)
-            for entry in range(steps.indptr[row], steps.indptr[row + 1]):
-                node, up = steps.indices[entry], steps.data[entry]
-                members = slice(below.indptr[node], below.indptr[node + 1])
-                group = below.indices[members]
-                # Both step counts are stored plus one.
-                path[group] = np.minimum(path[group], up + below.data[members] - 2)
-            path[row] = np.inf  # a label does not occur with itself
-            near.append(np.flatnonzero(np.isfinite(path)))
-            weights.append(np.exp(-path[near[-1]] / (self.decay or 2.0)))
-        indptr = np.cumsum([0, *map(len, near)])
-        parts = np.concatenate(weights), np.concatenate(near), indptr
-        return sp.csr_array(parts, shape=(n, n))
-
-
-def _linking_ancestors(tree: Hierarchy, labels: Sequence[str]) -> sp.csr_array:
-    """Steps up to each node that links labels, plus one: (labels, nodes).
-
-    A node links labels if it is above at least two of them. If there are many labels,
-    it must not be above too many; a warning names the labels that are left without
-    links.
-    """
-    n = len(labels)
-    rows, nodes, steps = tree.ancestor_distances(labels)
-    n_labels = np.bincount(nodes, minlength=len(tree.nodes))[nodes]
-    most = n if n <= DENSE_LIMIT else LARGE_GROUP
-    linking = (n_labels > 1) & (n_labels <= most)
-    n_links = np.bincount(rows[linking], minlength=n)
-    if n > DENSE_LIMIT and not n_links.all():
-        lost = [labels[i] for i in np.flatnonzero(n_links == 0).tolist()]
-        warnings.warn(
-            f"{len(lost)} of {n} labels share only ancestors of more than "
-            f"{LARGE_GROUP} labels, too many to link in pairs, and get no links: "
-            f"{some(lost)}; kind='ancestors' has no such limit.",
-            ContextWarning,
-            stacklevel=6,
-        )
-    parts = steps[linking] + 1, (rows[linking], nodes[linking])
-    return sp.csr_array(parts, shape=(n, len(tree.nodes)))
+        if len(labels) > MOST_PAIRED:
+            raise OptionError(
+                f"kind='path' counts the pairs of up to {MOST_PAIRED:,} labels. Got "
+                f"{len(labels):,}; use kind='ancestors'."
+            )
+        tree, n = self.hierarchy, len(self.hierarchy.nodes)
+        at, up = positions_of(labels, tree.index), tree._above.astype(np.float64)
+        # A path goes up, turns at an ancestor, which is one more step, and goes down.
+        ways = sp.block_array([[up, sp.eye_array(n)], [None, up.T]], format="csr")
+        weights = [sp.csr_array((0, len(at)))]
+        for start in range(0, len(at), AT_ONCE):
+            steps = dijkstra(ways, indices=at[start : start + AT_ONCE])[:, n + at] - 1
+            weights.append(sp.csr_array(np.exp(-steps / (self.decay or 2.0))))
+        found = sp.csr_array(sp.vstack(weights))
+        found.setdiag(0.0)  # a label does not occur with itself
+        found.eliminate_zeros()
+        return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tracemalloc
-import warnings
 from itertools import pairwise, product
 
 import networkx as nx
@@ -250,25 +249,14 @@ def test_labels_are_the_leaves_unless_named():
 # Size
 
 
-def test_large_groups_link_no_pairs_above_the_limit_and_who_is_lost_is_told():
-    far = [(f"x{i}", "top") for i in range(4_999)]
-    edges = [("a", "r"), ("b", "r"), ("r", "top"), *far]
-    with pytest.warns(ContextWarning, match=r"4999 of 5001 labels.*'x0'") as caught:
-        context = RelationalContext.from_hierarchy(edges, kind="path")
-    assert caught[0].filename == __file__
-    assert context.observed_labels == ("a", "b")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_many_leaves_stay_sparse(kind):
+def test_many_leaves_stay_sparse_and_pairs_of_too_many_are_refused():
     edges = even_tree(6_000)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ContextWarning)
-        tracemalloc.start()
-        context = RelationalContext.from_hierarchy(edges, kind=kind)
-        _, peak = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-    assert len(context.labels) == 6_000
+    tracemalloc.start()
+    context = RelationalContext.from_hierarchy(edges)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
     assert len(context.observed_labels) > 5_700
     assert context.counts.nnz < 1_200_000
     assert peak < 150e6  # half of a dense matrix
+    with pytest.raises(OptionError, match="Got 6,000; use kind='ancestors'"):
+        RelationalContext.from_hierarchy(edges, kind="path")
