@@ -76,7 +76,7 @@ def test_hidden_classes_reach_no_prediction(objects):
     liar = replace(
         objects,
         attributes=attributes,
-        classes=replace(objects.classes, values=lies),
+        classes=replace(objects.classes, matrix=lies),
     )
     found = [
         predictions(x, x.embedding(UNSEEN, OPTIONS), UNSEEN, UNSEEN, ONE)

@@ -353,13 +353,13 @@ class RelationalContext(Context):
             is_one = found.groups[own] == AT["one"]
             found.groups[own] = np.where(is_one, AT["together"], found.groups[own])
         nodes = self.specific_nodes
-        if nodes is None:
+        if nodes is None or self.hierarchy is None:
             return replace(found, rank=rank)
         shared = positions_of(nodes.above_all(pair.labels)[::-1], position)
         rank[shared[shared >= 0]] = (
             rank.max(initial=0.0) + 1 + np.flatnonzero(shared >= 0)
         )
-        at = positions_of(self.columns, self.recipe.hierarchy.index)
+        at = positions_of(self.columns, self.hierarchy.index)
         is_general = nodes.is_general[at] & (found.groups == AT["both"])
         return replace(found, rank=rank, unnamed=found.unnamed | is_general)
 

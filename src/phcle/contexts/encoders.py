@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -105,42 +105,71 @@ def fields_of(
     return tuple(found)
 
 
+ODD = ("odd labels", "odd titles", "odd texts", "odd reasons")
+"""Where a file keeps odd cells: the parts of an `OddCell`."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Source:
-    """What values were made from: here nothing that later labels would need.
+    """What values were made from: cells of a table, texts, names, or anything else.
 
     Attributes
     ----------
-    is_text : bool
-        Whether a person enters a value as a text.
-    is_of_names : bool
-        Whether the texts are the labels' own names.
+    kind : {"cells", "words", "name words"}, optional
+        Cells, texts or names, as files call them; None for anything else.
     titles : tuple of str
-        For each column of the context the title of its column in a table, if any.
+        For each column of the context the title of its column in the table.
+    cells : mapping from str to list
+        Cells of the table by title; not stored.
     left_out : mapping from str to str
         Why a fit to these cells leaves a column out, by title. Labels that are added
         later do not need it: the columns of the fit decide how they are encoded.
+    markers : UnknownMarkers
+        Which texts mark unknown cells.
+    summaries : tuple of ColumnSummary
+        How each column of cells was read; not stored.
+    units : mapping from str to str
+        The unit that was dropped from the cells of a column, by title.
     remarks : tuple of str
         What was assumed or changed when cells were read; not stored.
     odd : tuple of OddCell
         Cells that count as unknown, because they are not what nearly all others of
         their column are.
-    cells : mapping from str to list
-        Cells of a table by title; not stored.
+    documents : tuple of str
+        The texts or names, one per row; not stored.
+    rarity : array of shape (columns,)
+        Inverse document frequency of each word at the fit.
     """
 
-    is_text: bool = False
-    is_of_names: bool = False
+    kind: str | None = None
     titles: tuple[str, ...] = ()
-    left_out: Mapping[str, str] = {}
+    cells: Mapping[str, Any] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    markers: UnknownMarkers = field(default_factory=UnknownMarkers)
+    summaries: tuple[ColumnSummary, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     odd: tuple[OddCell, ...] = ()
-    cells: Mapping[str, Any] = {}
+    documents: tuple[str, ...] = ()
+    rarity: Floats = field(default_factory=lambda: np.zeros(0))
 
-    def take(self, rows: Sequence[int]) -> Self:
+    @property
+    def is_text(self) -> bool:
+        """Whether a person enters a value as a text."""
+        return self.kind in ("words", "name words")
+
+    @property
+    def is_of_names(self) -> bool:
+        """Whether the texts are the labels' own names, with pieces of words."""
+        return self.kind == "name words"
+
+    def take(self, rows: Sequence[int]) -> Source:
         """Return the source of some rows."""
-        return self
+        cells = {title: [own[i] for i in rows] for title, own in self.cells.items()}
+        documents = tuple(self.documents[i] for i in rows if self.documents)
+        return replace(self, cells=cells, documents=documents)
 
-    def encoded_like(self, fitted: Any, columns: Sequence[str], name: str) -> Any:
+    def encoded_like(self, fitted: Source, columns: Sequence[str], name: str) -> Any:
         """Encode these rows in the columns of a fit.
 
         Parameters
@@ -150,49 +179,44 @@ class Source:
         columns : sequence of str
             Columns of the fit.
         name : str
-            Name of the context, for warnings.
+            Name of the context, for messages.
 
         Returns
         -------
         array, csr_array or None
             The values; None if the fit had another kind of source.
         """
-        return None
-
-    def pack(self, store: TensorStore) -> str | None:
-        """Put what later labels need into a file's store; the kind, for `unpack`."""
-        return None
-
-    def check(self, n_columns: int, where: str) -> None:
-        """Refuse parts that do not fit the number of columns."""
-
-
-@dataclass(frozen=True, eq=False)
-class Words(Source):
-    """Texts and the weight of each word.
-
-    Attributes
-    ----------
-    rarity : array of shape (columns,)
-        Inverse document frequency of each word at the fit.
-    documents : tuple of str
-        The texts, one per row.
-    is_of_names : bool
-        Whether they are names, with pieces of words.
-    """
-
-    rarity: Floats
-    documents: tuple[str, ...] = ()
-    is_of_names: bool = False
-    is_text = True
-
-    def take(self, rows: Sequence[int]) -> Self:
-        return replace(self, documents=tuple(self.documents[i] for i in rows))
-
-    def encoded_like(self, fitted: Any, columns: Sequence[str], name: str) -> Any:
-        if not isinstance(fitted, Words) or fitted.is_of_names != self.is_of_names:
+        if self.kind != fitted.kind or self.kind is None:
             return None
-        return fitted.weights(self.documents, columns)
+        if self.is_text:
+            return fitted.weights(self.documents, columns)
+        warn_unknown_columns(name, [t for t in self.cells if t not in fitted.titles])
+        n_rows = len(next(iter(self.cells.values()), ()))
+        values = np.full((n_rows, len(columns)), np.nan)
+        for i, (column, title) in enumerate(zip(columns, fitted.titles, strict=True)):
+            raw = self.cells.get(title, ())
+            if column == title:
+                values[: len(raw), i] = self._numbers(raw, title, fitted, name)
+                continue
+            # One column per value: a text is each of them or not.
+            own = column.removeprefix(f"{title}=").casefold().split()
+            for row, cell in enumerate(raw):
+                if not self.markers.is_unknown(cell):
+                    values[row, i] = str(cell).casefold().split() == own
+        return values
+
+    def _numbers(
+        self, raw: Sequence[Any], title: str, fitted: Source, name: str
+    ) -> Floats:
+        """Numbers of new cells; a unit must be that of the fit."""
+        column = read_column(raw, self.markers, how="numeric")
+        unit = fitted.units.get(title, "")
+        if column.unit and unit and column.unit != unit:
+            raise ContextError(
+                f"context {name!r}: column {title!r} was fitted in {unit!r}. Got "
+                f"{column.unit!r} instead; convert the values."
+            )
+        return column.array(len(raw))
 
     def weights(self, documents: Sequence[str], columns: Sequence[str]) -> sp.csr_array:
         """Compute TF-IDF weights of texts; other words than the columns are ignored.
@@ -213,118 +237,43 @@ class Words(Source):
         vectorizer.idf_ = self.rarity
         return sp.csr_array(vectorizer.transform(documents))
 
-    def pack(self, store: TensorStore) -> str:
-        store["rarity"] = self.rarity
-        return "name words" if self.is_of_names else "words"
+    def pack(self, store: TensorStore) -> str | None:
+        """Put what later labels need into a file's store; the kind, for `unpack`."""
+        if self.is_text:
+            store["rarity"] = self.rarity
+        elif self.kind is not None:
+            store.put_names("titles", self.titles)
+            if self.units:
+                store.put_names("units", [self.units.get(x, "") for x in self.titles])
+            for name, parts in zip(ODD, zip(*self.odd, strict=True), strict=False):
+                store.put_names(name, parts)
+        return self.kind
+
+    @classmethod
+    def unpack(cls, kind: str | None, store: TensorStore) -> Source:
+        """Make the source that a file stores, without rows."""
+        if kind in ("words", "name words"):
+            return cls(kind=kind, rarity=store["rarity"])
+        if kind != "cells":
+            return cls()
+        titles = store.names("titles")
+        units = store.names("units") if "units" in store else ()
+        odd = [store.names(name) for name in ODD if name in store]
+        return cls(
+            kind=kind,
+            titles=titles,
+            units={x: unit for x, unit in zip(titles, units, strict=False) if unit},
+            odd=tuple(map(OddCell, *odd)) if len(odd) == len(ODD) else (),
+        )
 
     def check(self, n_columns: int, where: str) -> None:
-        check_array(self.rarity, (n_columns,), f"the words of {where}")
-
-
-ODD = ("odd labels", "odd titles", "odd texts", "odd reasons")
-"""Where a file keeps odd cells: the parts of an `OddCell`."""
-
-
-@dataclass(frozen=True, eq=False)
-class Cells(Source):
-    """Cells of a table, and the column of the table that each column came from.
-
-    Attributes
-    ----------
-    markers : UnknownMarkers
-        Which texts mark unknown cells.
-    summaries : tuple of ColumnSummary
-        How each column of cells was read; not stored.
-    units : mapping from str to str
-        The unit that was dropped from the cells of a column, by title.
-    """
-
-    titles: tuple[str, ...]
-    cells: Mapping[str, Any] = field(default_factory=dict)
-    left_out: Mapping[str, str] = field(default_factory=dict)
-    markers: UnknownMarkers = field(default_factory=UnknownMarkers)
-    summaries: tuple[ColumnSummary, ...] = ()
-    units: Mapping[str, str] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
-    odd: tuple[OddCell, ...] = ()
-
-    def take(self, rows: Sequence[int]) -> Self:
-        cells = {title: [own[i] for i in rows] for title, own in self.cells.items()}
-        return replace(self, cells=cells)
-
-    def encoded_like(self, fitted: Any, columns: Sequence[str], name: str) -> Any:
-        if not isinstance(fitted, Cells):
-            return None
-        warn_unknown_columns(name, [t for t in self.cells if t not in fitted.titles])
-        n_rows = len(next(iter(self.cells.values()), ()))
-        values = np.full((n_rows, len(columns)), np.nan)
-        for i, (column, title) in enumerate(zip(columns, fitted.titles, strict=True)):
-            raw = self.cells.get(title, ())
-            if column == title:
-                values[: len(raw), i] = self._numbers(raw, title, fitted, name)
-                continue
-            # One column per value: a text is each of them or not.
-            own = column.removeprefix(f"{title}=").casefold().split()
-            for row, cell in enumerate(raw):
-                if not self.markers.is_unknown(cell):
-                    values[row, i] = str(cell).casefold().split() == own
-        return values
-
-    def _numbers(
-        self, raw: Sequence[Any], title: str, fitted: Cells, name: str
-    ) -> Floats:
-        """Numbers of new cells; a unit must be that of the fit."""
-        column = read_column(raw, self.markers, how="numeric")
-        unit = fitted.units.get(title, "")
-        if column.unit and unit and column.unit != unit:
-            raise ContextError(
-                f"context {name!r}: column {title!r} was fitted in {unit!r}. Got "
-                f"{column.unit!r} instead; convert the values."
-            )
-        return column.array(len(raw))
-
-    def pack(self, store: TensorStore) -> str:
-        store.put_names("titles", self.titles)
-        if self.units:
-            store.put_names("units", [self.units.get(x, "") for x in self.titles])
-        for name, parts in zip(ODD, zip(*self.odd, strict=True), strict=False):
-            store.put_names(name, parts)
-        return "cells"
-
-    def check(self, n_columns: int, where: str) -> None:
-        if len(self.titles) != n_columns:
+        """Refuse parts that do not fit the number of columns."""
+        if self.is_text:
+            check_array(self.rarity, (n_columns,), f"the words of {where}")
+        elif self.kind is not None and len(self.titles) != n_columns:
             raise ContextError(
                 f"{where} has {len(self.titles)} titles, not {n_columns}"
             )
-
-
-def unpack_source(packed: str | None, store: TensorStore) -> Source:
-    """Make the source that a file stores.
-
-    Parameters
-    ----------
-    packed : str or None
-        What `Source.pack` returned.
-    store : TensorStore
-        Its numbers and names.
-
-    Returns
-    -------
-    Source
-        The source without rows.
-    """
-    if packed in ("words", "name words"):
-        return Words(store["rarity"], is_of_names=packed == "name words")
-    if packed != "cells":
-        return Source()
-    titles = store.names("titles")
-    units = store.names("units") if "units" in store else ()
-    odd = [store.names(name) for name in ODD if name in store]
-    return Cells(
-        titles,
-        units={x: unit for x, unit in zip(titles, units, strict=False) if unit},
-        odd=tuple(map(OddCell, *odd)) if len(odd) == len(ODD) else (),
-    )
 
 
 def _tf_idf(is_of_names: bool, **options: Any) -> Any:
@@ -351,7 +300,7 @@ def weigh_words(documents: Sequence[str], min_count: int, name: str) -> Any:
     -------
     columns : tuple of str
         The words that were kept.
-    source : Words
+    source : Source
         The texts with the rarity of each word.
     weights : csr_array of shape (texts, words)
         Weight of each word in each text; rows have unit length.
@@ -367,7 +316,8 @@ def weigh_words(documents: Sequence[str], min_count: int, name: str) -> Any:
             f"context {name!r}: no word occurs in {min_count} of the texts; "
             "give longer texts or a smaller min_count."
         ) from error
-    source = Words(np.asarray(vectorizer.idf_), tuple(documents))
+    rarity = np.asarray(vectorizer.idf_)
+    source = Source(kind="words", rarity=rarity, documents=tuple(documents))
     return tuple(vectorizer.get_feature_names_out()), source, sp.csr_array(weights)
 
 
@@ -423,16 +373,13 @@ def split_name(name: str) -> list[str]:
 
 def _pieces(word: str) -> list[str]:
     """The pieces of a word; the ends of the word count as a character."""
-    padded, found = f" {word} ", []
-    for n in PIECES:
-        for start in range(len(padded) - n + 1):
-            piece = padded[start : start + n]
-            if piece == padded:
-                continue
-            begins = "" if piece[0] == " " else CUT
-            ends = "" if piece[-1] == " " else CUT
-            found.append(f"{begins}{piece.strip()}{ends}")
-    return found
+    padded = f" {word} "
+    spans = [padded[i : i + n] for n in PIECES for i in range(len(padded) - n + 1)]
+    return [
+        CUT * (x[0] != " ") + x.strip() + CUT * (x[-1] != " ")
+        for x in spans
+        if x != padded
+    ]
 
 
 def is_piece(column: str) -> bool:
@@ -454,7 +401,7 @@ def weigh_names(names: Sequence[str], context: str) -> Any:
     -------
     columns : tuple of str
         Words and pieces that several names have.
-    source : Words
+    source : Source
         The names with the weight of each word and piece before rows are scaled.
     weights : csr_array of shape (names, columns)
         Weights; rows have unit length, or are empty if a name shares nothing.
@@ -474,7 +421,7 @@ def weigh_names(names: Sequence[str], context: str) -> Any:
     columns = (*words, *sorted(pieces[:MOST_PIECES]))
     weights = np.array([rarity[x] for x in columns])
     weights[: len(words)] *= WORD_WEIGHT
-    source = Words(weights, tuple(names), is_of_names=True)
+    source = Source(kind="name words", rarity=weights, documents=tuple(names))
     return columns, source, source.weights(names, columns)
 
 
@@ -501,24 +448,23 @@ def by_label(
         What belongs to each: a list of tags, or anything else.
     """
     where = f"context {name!r}"
-    if kind == "tags" and is_frame(given):
-        found: dict[str, list[Any]] = {}
-        for label, tag in rows_of(given, kind, where):
-            own = found.setdefault(as_label(label, where), [])
-            if not is_missing(tag):
-                own.append(tag)
-        return tuple(found), list(found.values())
-    if kind == "texts" and is_frame(given):
+    if kind and is_frame(given):
         pairs = list(rows_of(given, kind, where))
-        labels = as_labels([label for label, _ in pairs], where)
-        texts = [text for _, text in pairs]
-        given = {x: t for x, t in zip(labels, texts, strict=True) if not is_missing(t)}
-    if not hasattr(given, "items") or hasattr(given, "columns"):
+    elif hasattr(given, "items") and not hasattr(given, "columns"):
+        pairs, kind = list(given.items()), ""
+    else:
         raise ContextError(
             f"{where}: a mapping from labels is needed. "
             f"Got {type(given).__name__} instead."
         )
-    pairs = list(given.items())
+    if kind == "tags":
+        found: dict[str, list[Any]] = {}
+        for label, tag in pairs:
+            found.setdefault(as_label(label, where), []).append(tag)
+        kept = [[tag for tag in own if not is_missing(tag)] for own in found.values()]
+        return tuple(found), kept
+    if kind == "texts":
+        pairs = [(label, text) for label, text in pairs if not is_missing(text)]
     return as_labels([label for label, _ in pairs], where), [x for _, x in pairs]
 
 
@@ -683,11 +629,11 @@ def stack_vectors(labels: Sequence[str], vectors: Sequence[Any], name: str) -> F
             raise ContextError(
                 f"context {name!r}: the vector of {label!r} must be numbers ({error})."
             ) from error
-        if row.ndim != 1 or (rows and len(row) != len(rows[0])):
+        rows.append(row)
+        if row.ndim != 1 or len(row) != len(rows[0]):
             raise ContextError(
                 f"context {name!r}: every vector must be one row of numbers, as long "
-                f"as the others. Got shape {row.shape} for {label!r}"
-                + (f", but {rows[0].shape} for {labels[0]!r}." if rows else ".")
+                f"as the others. Got shape {row.shape} for {label!r}, but "
+                f"{rows[0].shape} for {labels[0]!r}."
             )
-        rows.append(row)
     return np.array(rows)

@@ -79,14 +79,14 @@ class Gaps:
     rest_unknown: bool = False
 
     @classmethod
-    def of(cls, values: Any, observed: Any, name: str) -> Gaps:
+    def of(cls, values: Any, known: Any, name: str) -> Gaps:
         """Make a matrix from values and, for sparse values, an optional mask.
 
         Parameters
         ----------
         values : array or sparse matrix
             The numbers; NaN is a missing value in a dense array.
-        observed : sparse matrix or None
+        known : sparse matrix or None
             Known cells of sparse values; None means all of them.
         name : str
             Name of the context, for error messages.
@@ -97,19 +97,19 @@ class Gaps:
             The matrix.
         """
         if not sp.issparse(values):
-            if observed is not None:
+            if known is not None:
                 raise ContextError(
                     f"context {name!r}: in dense values NaN is a missing value; "
-                    "observed= is for sparse values."
+                    "known= is for sparse values."
                 )
             return cls(np.asarray(values, dtype=np.float64))
         values = as_csr(values, name)
-        if observed is None:
+        if known is None:
             return cls(values)
-        known = as_csr(observed, name).copy()
+        known = as_csr(known, name).copy()
         if known.shape != values.shape:
             raise ContextError(
-                f"context {name!r}: observed has shape {known.shape}, values have "
+                f"context {name!r}: known has shape {known.shape}, values have "
                 f"{values.shape}; give both the same."
             )
         rows, columns = known.tocoo().coords
@@ -117,8 +117,8 @@ class Gaps:
         n_outside = values.nnz - np.count_nonzero(known.data)
         if n_outside:
             raise ContextError(
-                f"context {name!r}: {n_outside} values are where observed is false; "
-                "remove them or mark them as observed."
+                f"context {name!r}: {n_outside} values are where known is false; "
+                "remove them or mark them as known."
             )
         return cls(known, rest_unknown=True)
 

@@ -570,7 +570,8 @@ class HierarchyCounts:
         tree, n = self.hierarchy, len(self.hierarchy.nodes)
         at, up = positions_of(labels, tree.index), tree._above.astype(np.float64)
         # A path goes up, turns at an ancestor, which is one more step, and goes down.
-        ways = sp.block_array([[up, sp.eye_array(n)], [None, up.T]], format="csr")
+        parts: Any = [[up, sp.eye_array(n)], [None, up.T]]
+        ways: Any = sp.block_array(parts, format="csr")
         weights = [sp.csr_array((0, len(at)))]
         for start in range(0, len(at), AT_ONCE):
             steps = dijkstra(ways, indices=at[start : start + AT_ONCE])[:, n + at] - 1

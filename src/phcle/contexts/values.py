@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -16,14 +16,7 @@ from phcle.arrays import AnyFloats, Flags, Floats, Ints
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts import encoders
-from phcle.contexts.encoders import (
-    Cells,
-    Field,
-    FieldKind,
-    Source,
-    fields_of,
-    unpack_source,
-)
+from phcle.contexts.encoders import Field, FieldKind, Source, fields_of
 from phcle.contexts.gaps import Gaps, ScaledRows
 from phcle.contexts.labels import (
     as_labels,
@@ -63,11 +56,8 @@ from phcle.tables.word_vectors import read_word_vectors
 
 PLAIN = Source()
 
-ROWS_AT_ONCE = 50_000
-"""Labels that are predicted at once: their vectors in double precision take 40 MB."""
 
-
-@dataclass(frozen=True, eq=False, repr=False, init=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DescriptiveContext(Context):
     """Values of labels (rows) for descriptions (columns), with missing values.
 
@@ -81,9 +71,10 @@ class DescriptiveContext(Context):
         Names of the rows.
     columns : tuple of str
         Names of the columns.
-    values : array or sparse matrix of shape (labels, columns)
-        The values, in your units. In a dense array, NaN is a missing value.
-    observed : sparse matrix of shape (labels, columns), optional
+    matrix : array, sparse matrix or Gaps of shape (labels, columns)
+        The values, in your units. In a dense array, NaN is a missing value. The context
+        keeps them with what is known as `Gaps`; `values` gives them back.
+    known : sparse matrix of shape (labels, columns), optional
         Which values are known; for sparse values only. By default all of them are, so a
         tag that a label lacks is a known zero.
     standardize : bool, default False
@@ -101,10 +92,8 @@ class DescriptiveContext(Context):
     log_shifts : tuple of float, default ()
         What is added to the values of each of them before the logarithm, which must
         then be above zero; by default nothing.
-    matrix : Gaps, optional
-        Values and what is known, in one object, in the place of `values`.
-    **fitted : object
-        What a fit adds, such as the offset and scale of each column.
+    offset, scale : arrays of shape (columns,)
+        In a fit: what is subtracted from each column, and what it is divided by.
 
     Examples
     --------
@@ -115,52 +104,24 @@ class DescriptiveContext(Context):
     ('fins', 'fur')
     """
 
-    matrix: Gaps
-    standardize: bool
-    readable: bool
-    source: Source
-    log_columns: tuple[str, ...]
-    log_shifts: tuple[float, ...]
-    offset: Floats
-    scale: Floats
-    rows: ScaledRows
+    matrix: Gaps | Any
+    known: InitVar[Any] = None
+    standardize: bool = False
+    readable: bool = True
+    source: Source = PLAIN
+    log_columns: tuple[str, ...] = ()
+    log_shifts: tuple[float, ...] = ()
+    offset: Floats = field(default_factory=lambda: np.zeros(0), kw_only=True)
+    scale: Floats = field(default_factory=lambda: np.ones(0), kw_only=True)
+    rows: ScaledRows | Any = field(default=None, kw_only=True, repr=False)
 
     kind = "descriptive"
     order = 1
 
-    def __init__(
-        self,
-        name: str,
-        labels: tuple[str, ...],
-        columns: tuple[str, ...],
-        values: Any = None,
-        observed: Any = None,
-        standardize: bool = False,
-        readable: bool = True,
-        source: Source = PLAIN,
-        log_columns: tuple[str, ...] = (),
-        log_shifts: tuple[float, ...] = (),
-        *,
-        matrix: Gaps | None = None,
-        **fitted: Any,
-    ) -> None:
-        if matrix is None or values is not None:
-            matrix = Gaps.of(values, observed, name)
-        vars(self).update(
-            name=name,
-            labels=labels,
-            columns=columns,
-            matrix=matrix,
-            standardize=standardize,
-            readable=readable,
-            source=source,
-            log_columns=log_columns,
-            log_shifts=log_shifts,
-            factor=np.empty((0, 0)),
-            offset=np.zeros(0),
-            scale=np.ones(0),
-        )
-        vars(self).update(fitted)
+    def __post_init__(self, known: Any) -> None:
+        if not isinstance(self.matrix, Gaps):
+            matrix = Gaps.of(self.matrix, known, self.name)
+            object.__setattr__(self, "matrix", matrix)
         self._check()
 
     def __repr__(self) -> str:
@@ -214,7 +175,7 @@ class DescriptiveContext(Context):
         """The tags or words of labels, or their values."""
         return sp.csr_array(self.values)
 
-    def _check(self) -> None:
+    def _check(self, *, is_new: bool = False) -> None:
         """Refuse a shape that does not fit, infinite values, and no values at all."""
         check_axes(self.name, self.labels, self.columns, self.matrix.shape)
         wrong = self.matrix.wrong_cell()
@@ -227,7 +188,7 @@ class DescriptiveContext(Context):
             )
         is_empty = not len(self.labels) or not self.columns or self.n_observed == 0
         # Columns that are left out may be columns of a fit that the labels join.
-        if is_empty and not self.left_out and not len(self.factor):
+        if is_empty and not self.left_out and (is_new or not len(self.factor)):
             raise ContextError(
                 f"context {self.name!r} is empty: no value is known; leave it out."
             )
@@ -484,7 +445,7 @@ class DescriptiveContext(Context):
             columns=self.columns[field.at],
             factor=self.factor[at],
             matrix=matrix,
-            source=Cells((field.title,) * len(at)),
+            source=Source(kind="cells", titles=(field.title,) * len(at)),
             offset=self.offset[at],
             scale=self.scale[at],
         )
@@ -502,12 +463,8 @@ class DescriptiveContext(Context):
         array of shape (rows, columns)
             Predictions, in the user's units.
         """
-        turned = np.asarray(self.factor.T, np.float64)
-        found = np.empty((len(vectors), turned.shape[1]))
-        for start in range(0, len(vectors), ROWS_AT_ONCE):
-            block = slice(start, start + ROWS_AT_ONCE)
-            found[block] = np.asarray(vectors[block], np.float64) @ turned
-        return self.in_units(found * self.scale + self.offset)
+        W, U = (np.asarray(x, np.float64) for x in (vectors, self.factor))
+        return self.in_units(W @ U.T * self.scale + self.offset)
 
     def in_units(self, values: Floats) -> Floats:
         """Turn logarithms back into the user's units.
@@ -616,7 +573,7 @@ class DescriptiveContext(Context):
     ) -> DescriptiveContext:
         if context is None and self.is_of_names:
             documents = tuple(names.get(label, label) for label in labels)
-            source = encoders.Words(np.zeros(0), documents, is_of_names=True)
+            source = Source(kind="name words", documents=documents)
             context = self.changed(labels=tuple(labels), source=source)
         found = self.changed(labels=(), matrix=Gaps(np.empty((0, len(self.columns)))))
         if isinstance(context, DescriptiveContext):
@@ -641,7 +598,7 @@ class DescriptiveContext(Context):
         if not (matrix.values.nnz if self.source.is_text else matrix.n_known):
             return None
         found = self.changed(labels=labels, matrix=matrix)
-        found.changed(factor=np.empty((0, 0)))._check()
+        found._check(is_new=True)
         return found
 
     def _joined(self, later: DescriptiveContext) -> dict[str, Any]:
@@ -674,7 +631,7 @@ class DescriptiveContext(Context):
             "matrix": matrix,
             "standardize": packed["standardize"],
             "readable": packed["readable"],
-            "source": unpack_source(packed["source"], store),
+            "source": Source.unpack(packed["source"], store),
             "log_columns": tuple(columns[i] for i in logs),
             "log_shifts": tuple(packed.get("log_shifts", [0.0] * len(logs))),
             "offset": store["offset"],
@@ -842,15 +799,16 @@ class DescriptiveContext(Context):
             columns,
             values,
             standardize=bool(standardize),
-            source=Cells(
-                titles,
-                cells,
-                read.left_out,
-                markers,
-                tuple(read.summaries),
-                read.units,
-                tuple(read.remarks),
-                tuple(read.odd),
+            source=Source(
+                kind="cells",
+                titles=titles,
+                cells=cells,
+                left_out=read.left_out,
+                markers=markers,
+                summaries=tuple(read.summaries),
+                units=read.units,
+                remarks=tuple(read.remarks),
+                odd=tuple(read.odd),
             ),
             log_columns=tuple(shifts),
             log_shifts=tuple(shifts.values()),
@@ -1026,8 +984,9 @@ class DescriptiveContext(Context):
         if isinstance(vectors, (str, Path)):
             found = read_word_vectors(Path(vectors), words)
         elif hasattr(vectors, "key_to_index"):  # gensim
-            listed = vectors.key_to_index if words is None else words
-            found = {w: vectors[w] for w in listed if w in vectors.key_to_index}
+            known = vectors.key_to_index
+            listed = known if words is None else words.intersection(known)
+            found = {word: vectors[word] for word in listed}
         elif (table := frame_table(vectors, f"context {name!r}")) is not None:
             merged = labelled_rows(table)
             say_remarks(table, stacklevel=2)

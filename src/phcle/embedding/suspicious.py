@@ -10,7 +10,7 @@ from scipy.special import stdtr
 
 from phcle.answers import Cell
 from phcle.arrays import Floats
-from phcle.contexts.encoders import Cells, Field
+from phcle.contexts.encoders import Field
 from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.columns import TAIL, Column, Table, as_number
 from phcle.embedding.complete import completable, warn_of_unpredicted
@@ -113,8 +113,7 @@ def suspicious_cells(
 def _odd(table: Table, wanted: set[int]) -> Iterator[Cell]:
     """Cells that are not what their column is, and count as unknown, with a guess."""
     embedding = table.embedding
-    source = getattr(table.context, "source", None)
-    for odd in source.odd if isinstance(source, Cells) else ():
+    for odd in table.context.source.odd:
         row = embedding.row_of.get(odd.label, -1)
         if row in wanted and odd.title in table.fields:
             said = table.column(odd.title, np.array([row]))

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from phcle.contexts.counts import RelationalContext
-from phcle.contexts.encoders import Cells
 from phcle.contexts.protocol import Context
 from phcle.contexts.values import DescriptiveContext
 from phcle.errors import ContextError, FileError, some
@@ -253,7 +252,6 @@ def read_attributes(table: Table, name: str, **options: Any) -> DescriptiveConte
         **options,
     )
     table.remarks.extend(context.remarks)
-    assert isinstance(context.source, Cells)
     table.columns = context.source.summaries
     line_of = dict(zip(rows.labels, rows.lines, strict=True))
     for cell in context.source.odd[:MOST_ODD]:

@@ -164,7 +164,7 @@ def test_a_known_cell_does_not_tell_its_own_prediction():
     def told(value):
         values = np.array([table.matrix.row(i) for i in range(len(table.labels))])
         values[5, at] = value
-        own = dataclasses.replace(table, values=values)
+        own = dataclasses.replace(table, matrix=values)
         fitted = PHCLE(choose=False).fit(contexts_of(own)).embedding_
         found = fitted.predictions["table"]
         number = next(

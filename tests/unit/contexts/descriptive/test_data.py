@@ -55,7 +55,7 @@ SPARSE = sp.csr_array([[1.0, 0], [0, 0], [0, 0]])
 )
 def test_nan_and_what_a_sparse_mask_lacks_are_unknown(values, observed, known):
     mask = None if observed is None else sp.csr_array(observed, dtype=bool)
-    context = dense(values, observed=mask)
+    context = dense(values, known=mask)
     assert table(context) == {tuple(cell): value for cell, value in known.items()}
     assert context.n_observed == len(known)
     assert context.observed_labels == tuple(sorted({cell[0] for cell in known}))
@@ -70,7 +70,7 @@ def test_fields_can_be_replaced():
         for (label, column), value in table(context).items()
     }
     assert other.standardize
-    assert replace(context, values=np.ones((3, 2))).n_observed == 6
+    assert replace(context, matrix=np.ones((3, 2))).n_observed == 6
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,9 @@ def test_fields_can_be_replaced():
         (np.full((3, 2), np.nan), {}, "'mine' is empty: no value is known"),
         (np.empty((0, 2)), {"labels": ""}, "'mine' is empty: no value is known"),
         (np.empty((3, 0)), {"columns": ""}, "'mine' is empty: no value is known"),
-        (VALUES, {"observed": ONES}, "in dense values NaN is a missing value"),
-        (ONES, {"observed": ONES[:1]}, r"observed has shape \(1, 2\), values"),
-        (ONES, {"observed": sp.eye_array(3, 2)}, "'mine': 4 values are where observed"),
+        (VALUES, {"known": ONES}, "in dense values NaN is a missing value"),
+        (ONES, {"known": ONES[:1]}, r"known has shape \(1, 2\), values"),
+        (ONES, {"known": sp.eye_array(3, 2)}, "'mine': 4 values are where known"),
     ],
 )
 def test_values_that_do_not_fit_are_refused(values, options, message):
@@ -108,7 +108,7 @@ def test_rows_for_keeps_values_and_masks_with_their_labels(matrix, data, form):
     if form != "dense":
         matrix = sp.csr_array(np.where(known, matrix, 0.0))
         mask = sp.csr_array(known) if form == "masked" else None
-    context = dense(matrix, labels, columns, observed=mask, standardize=True)
+    context = dense(matrix, labels, columns, known=mask, standardize=True)
     some = data.draw(st.lists(st.sampled_from(labels), unique=True))
     order = list(dict.fromkeys(["stranger", "label0", *some]))
     cut = context.rows_for(order)
