@@ -147,13 +147,12 @@ class LabelLinks:
         parts, spelled = [self, later] if later else [self], spellings or {}
         names, at = _numbered(spelled.get(x, x) for part in parts for x in part.names)
         relations, kind = _numbered(x for part in parts for x in part.relations)
-        n, m = len(self.names), len(self.relations)
-        ends = [
-            np.vstack([at[part.ends[:2] + i * n], kind[part.ends[2:] + i * m]])
-            for i, part in enumerate(parts)
-        ]
+        shift = [[len(self.names)], [len(self.names)], [len(self.relations)]]
+        ends = [part.ends + i * np.array(shift) for i, part in enumerate(parts)]
+        source, target, relation = np.hstack(ends)
         weight = np.concatenate([part.weight for part in parts])
-        return LabelLinks(names, relations, np.hstack(ends), weight)
+        found = np.stack([at[source], at[target], kind[relation]])
+        return LabelLinks(names, relations, found, weight)
 
     def pack(self, store: TensorStore) -> None:
         """Store names and arrays.
@@ -200,7 +199,7 @@ class LabelLinks:
 
 
 def read_edges(
-    edges: Any, name: str, *, self_loops: bool, are_triples: bool | None = None
+    edges: Any, name: str, *, self_loops: bool = False, are_triples: bool | None = None
 ) -> LabelLinks:
     """Read the edges of a graph.
 
@@ -211,7 +210,7 @@ def read_edges(
         tail)`.
     name : str
         Name of the context, for messages.
-    self_loops : bool
+    self_loops : bool, default False
         Keep edges from a label to itself.
     are_triples : bool, optional
         Whether the rows are triples; by default if most third cells are texts.
@@ -228,18 +227,19 @@ def read_edges(
     ]
     if are_triples is None:
         last = [edge[2] for edge in table if len(edge) == 3]
-        texts = [x for x in last if isinstance(x, str) and _number(x) is None]
+        texts = [x for x in last if isinstance(x, str) and np.isnan(_number(x))]
         are_triples = 2 * len(texts) > len(last)
     links = []
     for number, edge in enumerate(table, 1):
-        here, relation = f"{where}, edge {number}", ""
-        if are_triples and len(edge) == 3:
-            relation = as_label(edge[1], here, "relation")
-            edge = (edge[0], edge[2])
-        one, other = as_label(edge[0], here), as_label(edge[1], here)
-        if one != other or self_loops:
-            weight = _weight(edge[2] if len(edge) > 2 else 1.0, here)
-            links.append((one, relation, other, weight))
+        here, relation, (one, other, *weight) = f"{where}, edge {number}", "", edge
+        if are_triples and weight:
+            relation = as_label(other, here, "relation")
+            other, weight = weight[0], []
+        ends = as_label(one, here), as_label(other, here)
+        if ends[0] != ends[1] or self_loops:
+            links.append(
+                (ends[0], relation, ends[1], _weight((weight or [1.0])[0], here))
+            )
     if len(links) < len(table):
         warnings.warn(
             f"{where}: {len(table) - len(links)} of {len(table)} edges link a label to "
@@ -358,8 +358,7 @@ def count_text(
             f"context {name!r}: a list of texts is needed. Got a single text instead."
         )
     phrases = _phrases(labels, name)
-    longest = max(map(len, phrases), default=0)
-    near: Counter[tuple[str, str]] = Counter()
+    near: Counter[tuple[int, str]] = Counter()
     for number, document in enumerate(documents, 1):
         if not isinstance(document, str):
             raise ContextError(
@@ -367,18 +366,16 @@ def count_text(
                 f"Got {type(document).__name__} instead."
             )
         words = _words(document)
-        for label, start, stop in _mentions(words, phrases, longest):
+        for row, start, stop in _mentions(words, phrases):
             around = words[max(0, start - window) : start] + words[stop : stop + window]
-            near.update((label, word) for word in around)
-    places = positions_of([label for label, _ in near], index_of(labels))
-    words = sorted({word for _, word in near})
-    word_at = positions_of([word for _, word in near], index_of(words))
-    counts = sp.csr_array(
-        (np.array(list(near.values()), np.float64), (places, word_at)),
-        shape=(len(labels), len(words)),
-    )
+            near.update((row, word) for word in around)
+    index = index_of(sorted({word for _, word in near}))
+    rows = [row for row, _ in near]
+    columns = positions_of([word for _, word in near], index)
+    numbers = np.array(list(near.values()), np.float64)
+    counts = sp.csr_array((numbers, (rows, columns)), (len(labels), len(index)))
     often = np.flatnonzero(counts.sum(axis=0) >= min_count)
-    return some_names(words, often), sp.csr_array(counts[:, often])
+    return some_names(tuple(index), often), sp.csr_array(counts[:, often])
 
 
 def _words(text: str) -> list[str]:
@@ -386,10 +383,10 @@ def _words(text: str) -> list[str]:
     return re.findall(r"[^\W_]+(?:['’][^\W_]+)*", text.lower())
 
 
-def _phrases(labels: Sequence[str], name: str) -> dict[tuple[str, ...], str]:
-    """Labels by the words to look for; two labels must not have the same words."""
-    phrases: dict[tuple[str, ...], str] = {}
-    for label in labels:
+def _phrases(labels: Sequence[str], name: str) -> dict[tuple[str, ...], int]:
+    """Row by the words to look for; two labels must not have the same words."""
+    phrases: dict[tuple[str, ...], int] = {}
+    for row, label in enumerate(labels):
         words = tuple(_words(label))
         if not words:
             raise ContextError(
@@ -398,40 +395,38 @@ def _phrases(labels: Sequence[str], name: str) -> dict[tuple[str, ...], str]:
             )
         if words in phrases:
             raise ContextError(
-                f"context {name!r}: the labels {phrases[words]!r} and {label!r} are "
-                "the same words in a text; leave one out of labels=."
+                f"context {name!r}: the labels {labels[phrases[words]]!r} and "
+                f"{label!r} are the same words in a text; leave one out of labels=."
             )
-        phrases[words] = label
+        phrases[words] = row
     return phrases
 
 
 def _mentions(
-    words: list[str], phrases: dict[tuple[str, ...], str], longest: int
-) -> Iterator[tuple[str, int, int]]:
-    """Find labels in a list of words; the longest match wins."""
-    start = 0
+    words: list[str], phrases: dict[tuple[str, ...], int]
+) -> Iterator[tuple[int, int, int]]:
+    """Row, begin and end of every label among words; the longest match wins."""
+    longest, start = max(map(len, phrases), default=0), 0
     while start < len(words):
-        for length in range(min(longest, len(words) - start), 0, -1):
-            label = phrases.get(tuple(words[start : start + length]))
-            if label is not None:
-                yield label, start, start + length
-                start += length - 1
-                break
-        start += 1
+        stops = range(min(start + longest, len(words)), start, -1)
+        stop = next((x for x in stops if tuple(words[start:x]) in phrases), None)
+        if stop is not None:
+            yield phrases[tuple(words[start:stop])], start, stop
+        start = stop or start + 1
 
 
-def _number(value: Any) -> float | None:
-    """A number; None for anything else."""
+def _number(value: Any) -> float:
+    """A number; NaN for anything else."""
     try:
         # Python reads 1_000 as a number, other programs do not.
-        return None if "_" in str(value) else float(value)
+        return float("nan") if "_" in str(value) else float(value)
     except (TypeError, ValueError, OverflowError):
-        return None
+        return float("nan")
 
 
 def _weight(value: Any, where: str) -> float:
     weight = _number(value)
-    if weight is None or not 0 <= weight < float("inf"):
+    if not 0 <= weight < float("inf"):
         raise ContextError(
             f"{where}: a weight must be a finite number, zero or more. "
             f"Got {value!r} instead."

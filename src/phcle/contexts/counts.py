@@ -229,7 +229,7 @@ class RelationalContext(Context):
 
     def in_fit(self, labels: Sequence[str]) -> RelationalContext:
         """The context over the labels of a problem, scaled."""
-        rows, listed = self.counts, tuple(labels)
+        rows, listed, is_listed = self.counts, tuple(labels), None
         if listed != self.labels:
             at = positions_of(labels, self.index)
             rows, is_listed = take_rows(rows, at), np.flatnonzero(at >= 0)
@@ -238,9 +238,7 @@ class RelationalContext(Context):
         used, columns = np.flatnonzero(rows.sum(axis=0)), self.columns
         if len(used) < len(columns):
             rows, columns = rows[:, used], some_names(columns, used)
-        own = rows
-        if len(listed) < len(labels):
-            own = take_rows(rows, is_listed)
+        own = rows if is_listed is None else take_rows(rows, is_listed)
         scale = self._scale_of(rows)
         # Half a billion counts are copied once, and their places not at all.
         places = rows.indices, rows.indptr
@@ -345,20 +343,17 @@ class RelationalContext(Context):
         labels that occur with each other are one reason, not two differences. General
         nodes are not named among what both have.
         """
-        found = super().reasons(pair)
+        found, position = super().reasons(pair), index_of(self.columns)
         rank = (pair.vectors @ self.factor.T).min(axis=0)
-        position = index_of(self.columns)
         if self.recipe is None or self.recipe.kind != "ancestors":
-            own = [position[label] for label in pair.labels if label in position]
-            is_one = found.groups[own] == AT["one"]
-            found.groups[own] = np.where(is_one, AT["together"], found.groups[own])
+            own = np.isin(np.arange(len(rank)), positions_of(pair.labels, position))
+            found.groups[own & (found.groups == AT["one"])] = AT["together"]
         nodes = self.specific_nodes
         if nodes is None or self.hierarchy is None:
             return replace(found, rank=rank)
         shared = positions_of(nodes.above_all(pair.labels)[::-1], position)
-        rank[shared[shared >= 0]] = (
-            rank.max(initial=0.0) + 1 + np.flatnonzero(shared >= 0)
-        )
+        shared = shared[shared >= 0]
+        rank[shared] = rank.max(initial=0.0) + 1 + np.arange(len(shared))
         at = positions_of(self.columns, self.hierarchy.index)
         is_general = nodes.is_general[at] & (found.groups == AT["both"])
         return replace(found, rank=rank, unnamed=found.unnamed | is_general)
@@ -409,8 +404,7 @@ class RelationalContext(Context):
 
     def pack(self, store: TensorStore) -> dict[str, Any]:
         store["column_mass"] = self.column_mass
-        packed: dict[str, Any] = {"total": self.total, "scale": self.scale}
-        packed["hierarchy"] = None
+        recipe = None
         if len(self.labels):
             store.put_names("labels", self.labels)
             store.put_sparse("counts", self.counts)
@@ -418,8 +412,8 @@ class RelationalContext(Context):
                 self.triples.pack(store)
         if self.recipe is not None:
             self.recipe.hierarchy.pack(store)
-            packed["hierarchy"] = {key: getattr(self.recipe, key) for key in RECIPE}
-        return packed
+            recipe = {key: getattr(self.recipe, key) for key in RECIPE}
+        return {"total": self.total, "scale": self.scale, "hierarchy": recipe}
 
     @classmethod
     def _unpacked(cls, packed: Mapping[str, Any], store: TensorStore) -> dict[str, Any]:
@@ -549,8 +543,15 @@ class RelationalContext(Context):
                [0., 3., 0.]])
         """
         links = cooccurrence.read_edges(edges, name, self_loops=self_loops)
-        counts = links.counts(directed=directed)
+        return cls._of_links(links, name, role, directed=directed)
+
+    @classmethod
+    def _of_links(
+        cls, links: LabelLinks, name: str, role: str = "auto", *, directed: bool = False
+    ) -> RelationalContext:
+        """Count links; their relations are kept, if they have any."""
         triples = links if any(links.relations) else None
+        counts = links.counts(directed=directed)
         return cls(name, links.names, links.names, counts, role=role, triples=triples)
 
     @classmethod
@@ -581,11 +582,8 @@ class RelationalContext(Context):
         >>> RelationalContext.from_triples(rhine).links.relations
         ('flows through', 'in')
         """
-        links = cooccurrence.read_edges(
-            triples, name, self_loops=False, are_triples=True
-        )
-        counts = links.counts(directed=False)
-        return cls(name, links.names, links.names, counts, role="auto", triples=links)
+        links = cooccurrence.read_edges(triples, name, are_triples=True)
+        return cls._of_links(links, name)
 
     @classmethod
     def from_annotations(
@@ -754,22 +752,16 @@ class RelationalContext(Context):
             hierarchy = read_newick(Path(edges))
         else:
             hierarchy = Hierarchy.from_edges(edges, name=name)
-        recipe = HierarchyCounts(
-            hierarchy=hierarchy,
-            kind=kind,
-            decay=decay,
-            labels_are_fixed=labels is not None,
-        )
-        if labels is None:
-            wanted = hierarchy.leaves
-        else:
+        recipe = HierarchyCounts(hierarchy, kind, decay, labels is not None)
+        wanted = hierarchy.leaves
+        if labels is not None:
             wanted = as_labels(labels, f"labels of context {name!r}")
-            unknown = [label for label in wanted if label not in hierarchy.index]
-            if unknown:
-                raise ContextError(
-                    f"context {name!r}: labels {some(unknown)} are not in the "
-                    "hierarchy; add their edges or leave them out of labels=."
-                )
+        unknown = [label for label in wanted if label not in hierarchy.index]
+        if unknown:
+            raise ContextError(
+                f"context {name!r}: labels {some(unknown)} are not in the hierarchy; "
+                "add their edges or leave them out of labels=."
+            )
         return _from_hierarchy_counts(recipe, wanted, name, role)
 
 
