@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from phcle import RelationalContext
 from phcle.contexts import Hierarchy
-from phcle.contexts.kinship import GROUND, GraphKinship, TreeKinship
+from phcle.contexts.family import GROUND, GraphKinship, TreeKinship
 
 
 def kinship(edges):

@@ -227,7 +227,7 @@ def read_edges(
     ]
     if are_triples is None:
         last = [edge[2] for edge in table if len(edge) == 3]
-        texts = [x for x in last if isinstance(x, str) and np.isnan(_number(x))]
+        texts = [x for x in last if isinstance(x, str) and _number(x) is None]
         are_triples = 2 * len(texts) > len(last)
     links = []
     for number, edge in enumerate(table, 1):
@@ -415,18 +415,18 @@ def _mentions(
         start = stop or start + 1
 
 
-def _number(value: Any) -> float:
-    """A number; NaN for anything else."""
+def _number(value: Any) -> float | None:
+    """A number; None for anything else."""
     try:
         # Python reads 1_000 as a number, other programs do not.
-        return float("nan") if "_" in str(value) else float(value)
+        return None if "_" in str(value) else float(value)
     except (TypeError, ValueError, OverflowError):
-        return float("nan")
+        return None
 
 
 def _weight(value: Any, where: str) -> float:
     weight = _number(value)
-    if not 0 <= weight < float("inf"):
+    if weight is None or not 0 <= weight < float("inf"):
         raise ContextError(
             f"{where}: a weight must be a finite number, zero or more. "
             f"Got {value!r} instead."

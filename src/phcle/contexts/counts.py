@@ -18,10 +18,9 @@ from phcle.backends.protocol import Backend, choose_backend
 from phcle.backends.row_blocks import Block
 from phcle.contexts import cooccurrence, logistic
 from phcle.contexts.cooccurrence import LabelLinks
-from phcle.contexts.family import FamilyContext
+from phcle.contexts.family import FamilyContext, GraphKinship, Kinship, TreeKinship
 from phcle.contexts.gaps import SMALLEST
 from phcle.contexts.hierarchy import KINDS, Hierarchy, HierarchyCounts
-from phcle.contexts.kinship import GraphKinship, Kinship, TreeKinship
 from phcle.contexts.labels import (
     as_labels,
     index_of,

@@ -133,6 +133,11 @@ class Gaps:
         """Whether values are stored sparsely."""
         return bool(sp.issparse(self.values))
 
+    @property
+    def stored(self) -> Floats:
+        """The numbers that are stored, in an array of any shape; NaN is a gap."""
+        return np.asarray(self.values.data if self.is_sparse else self.values)
+
     def toarray(self) -> Floats:
         """All values as one array; NaN is missing."""
         if not self.is_sparse:
@@ -152,7 +157,7 @@ class Gaps:
 
     def n_known_along(self, axis: int) -> Floats:
         """Count the known cells of every column (axis 0) or row (axis 1)."""
-        is_gap = np.isnan(self.values.data if self.is_sparse else self.values)
+        is_gap = np.isnan(self.stored)
         if not self.is_sparse:
             return np.asarray(np.sum(~is_gap, axis=axis, dtype=np.float64))
         lines, n_lines = self.values.tocoo().coords[1 - axis], self.shape[1 - axis]
@@ -173,9 +178,7 @@ class Gaps:
     @property
     def arrays(self) -> tuple[Any, sp.csr_array | None]:
         """Values and mask as the user gives them; dense values have no mask."""
-        if not (
-            self.rest_unknown or (self.is_sparse and np.isnan(self.values.data).any())
-        ):
+        if not self.is_sparse or not (self.rest_unknown or np.isnan(self.stored).any()):
             return self.values, None
         at = self.known_cells()
         values = sp.csr_array((self.cells(*at), at), self.shape)
@@ -287,8 +290,7 @@ class Gaps:
         array of bool of shape (columns,)
             The columns; a dense column without known values is none of them.
         """
-        stored = self.values.data if self.is_sparse else self.values
-        is_other = ~((stored == 0) | (stored == 1) | np.isnan(stored))
+        is_other = ~((self.stored == 0) | (self.stored == 1) | np.isnan(self.stored))
         if self.is_sparse:
             others = self.values.indices[is_other]
             return np.asarray(np.bincount(others, minlength=self.shape[1]) == 0)
@@ -303,9 +305,10 @@ class Gaps:
             The statistics. Columns that deviate by rounding alone count as constant.
         """
         n_columns, count = self.shape[1], self.n_known_along(0)
-        stored = self.values.data if self.is_sparse else self.values
-        unit, known = _unit_of(stored), ~np.isnan(stored)
-        values = stored / unit
+        largest, unit = float(np.nanmax(np.abs(self.stored), initial=0.0)), 1.0
+        if 0 < largest < SMALLEST:  # a power of two, so that no digit is lost
+            unit = float(2.0 ** np.floor(np.log2(largest)))
+        values, known = self.stored / unit, ~np.isnan(self.stored)
         if self.is_sparse:
             at, values = self.values.indices[known], values[known]
             mean = _sums(at, values, n_columns) / np.maximum(count, 1)
@@ -343,17 +346,15 @@ class Gaps:
 
     def wrong_cell(self) -> tuple[int, int, float] | None:
         """Find row, column and value of the first that is infinite or too large."""
-        stored = self.values.data if self.is_sparse else self.values.ravel()
-        wrong = np.abs(stored) > LARGEST  # false for NaN
+        wrong = np.abs(self.stored) > LARGEST  # false for NaN
         if self.is_sparse:
-            wrong |= np.isnan(stored)
+            wrong |= np.isnan(self.stored)
         if not wrong.any():
             return None
-        first = int(np.argmax(wrong))
-        row, column = divmod(first, self.shape[1])
+        at = np.unravel_index(np.argmax(wrong), wrong.shape)
         if self.is_sparse:
-            row, column = (int(axis[first]) for axis in self.values.tocoo().coords)
-        return row, column, float(stored[first])
+            at = tuple(axis[at] for axis in self.values.tocoo().coords)
+        return int(at[0]), int(at[1]), float(self.values[at])
 
     def pack(self, store: TensorStore) -> str:
         """Put the matrix into the store of a file; the layout is for `unpack`."""
@@ -386,14 +387,6 @@ def _cells(values: Any, rows: Any, columns: Any) -> Floats:
 def _sums(lines: Ints, numbers: Any, n_lines: int) -> Floats:
     """The sum of the numbers of each line."""
     return np.bincount(lines, numbers, n_lines).astype(np.float64, copy=False)
-
-
-def _unit_of(stored: Floats) -> float:
-    """What to divide values by, so that they can be squared: a power of two, or 1."""
-    largest = float(np.nanmax(np.abs(stored), initial=0.0))
-    if 0 < largest < SMALLEST:
-        return float(2.0 ** np.floor(np.log2(largest)))
-    return 1.0
 
 
 @dataclass(frozen=True, eq=False)

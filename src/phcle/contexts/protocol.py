@@ -38,8 +38,8 @@ from phcle.errors import ContextError, ContextWarning, some
 
 if TYPE_CHECKING:
     from phcle.contexts.cooccurrence import LabelLinks
+    from phcle.contexts.family import Kinship
     from phcle.contexts.hierarchy import Hierarchy, SpecificNodes
-    from phcle.contexts.kinship import Kinship
     from phcle.files.container import TensorStore
 
 

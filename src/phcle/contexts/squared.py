@@ -333,16 +333,13 @@ class DescriptionUpdate(FactorUpdate):
 
         They share `whole` without their own gaps, or have only their known cells.
         """
-        xp, padded = self.backend.xp, self.padded[number]
-        gram = whole if self.by_gaps[number] else xp.zeros_like(whole)
+        xp, padded, by_gaps = self.backend.xp, self.padded[number], self.by_gaps[number]
+        gram = whole if by_gaps else xp.zeros_like(whole)
         if padded is None:
             return lambda u: xp.matmul(u, gram), gram
-        entries = self.backend.known_entries(padded.columns, W)
-        weights = (-weight if self.by_gaps[number] else weight) * padded.known
-        if not _is_wide(padded.columns.shape[1], W.shape[1]):
-            return lambda u: xp.matmul(u, gram) + entries.bent(weights, u), None
         flat = xp.take(W, xp.reshape(padded.columns, (-1,)), axis=0)
         cells = xp.reshape(flat, (*padded.columns.shape, W.shape[1]))
+        weights = (-weight if by_gaps else weight) * padded.known
         turned = xp.permute_dims(weights[:, :, None] * cells, (0, 2, 1))
         grams = gram + xp.matmul(turned, cells)
         return lambda u: xp.matmul(u[:, None, :], grams)[:, 0], None
@@ -395,24 +392,12 @@ class DescriptionUpdate(FactorUpdate):
         return xp.where((total < lowest)[:, None], u, best)
 
 
-def _is_wide(n_cells: Any, dim: int) -> Any:
-    """Whether products with the sum of the cells' matrices are the faster ones."""
-    return 2 * n_cells > dim
-
-
 def _split(backend: Backend, marked: Marked, dim: int) -> list[Block]:
-    """Blocks of descriptions that have no cells of their own, few or many.
-
-    Those of a block have cells, or they have gaps.
-    """
-    n_cells = np.diff(marked.cells.indptr)
-    is_wide, height = _is_wide(n_cells, dim), max(1, backend.tile // (ROW_PASSES * dim))
-    found = []
+    """Blocks of descriptions that have no marked cells, or all have cells or gaps."""
+    has_cells, found = np.diff(marked.cells.indptr) > 0, []
     for by_gaps in (marked.by_gaps, ~marked.by_gaps):
-        none = np.flatnonzero(by_gaps & (n_cells == 0))
-        found += [none[a : a + height] for a in range(0, len(none), height)]
-        for alike, size in ((~is_wide, ROW_PASSES * dim), (is_wide, dim * dim)):
-            some = np.flatnonzero(by_gaps & alike & (n_cells > 0))
+        for alike, size in ((~has_cells, ROW_PASSES * dim), (has_cells, dim * dim)):
+            some = np.flatnonzero(by_gaps & alike)
             cells = [marked.cells[some]]
             parts = split_rows(backend, cells, len(some), dim=dim, tile_columns=size)
             found += [some[part.rows] for part in parts]

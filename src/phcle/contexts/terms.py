@@ -201,22 +201,6 @@ class FactorUpdate(Protocol):
 class LinearUpdate(FactorUpdate, Protocol):
     """Updates a factor that is a linear function of W, and pulls W in turn."""
 
-    def solved(self, W: Array, weight: float) -> Array:
-        """Compute the factor from W.
-
-        Parameters
-        ----------
-        W : array of shape (labels, dim)
-            Label vectors.
-        weight : float
-            Weight of the term.
-
-        Returns
-        -------
-        array of shape (columns, dim)
-            The best factor.
-        """
-
     def response(self, change: Array, weight: float) -> Array:
         """Compute how the factor that follows a change of W pulls the labels in turn.
 

@@ -116,7 +116,7 @@ class _Joint:
         factors, held = list(self.factors), 0.0
         for i, (update, weight) in self.families.items():
             context, lam = device.problem.contexts[i], device.problem.penalties
-            factors[i] = update.solved(W, weight)
+            factors[i] = update.improve(W, factors[i], weight)
             held += sum(context.factor_penalties(xp, factors[i], lam).values())
         rows = device.rows(factors, self.weights)
         gradient, own = xp.zeros_like(W), []
