@@ -36,7 +36,7 @@ def prepare_pmi() -> Train:
     def train(data: RelationalContext, dim: int) -> tuple[Floats, Floats]:
         D = sp.coo_array(data.rows)
         i, j = D.coords
-        pmi = np.log(D.data * data.total / (data.row_mass[i] * data.column_mass[j]))
+        pmi = np.log(D.data * data.total / (data.masses[0][i] * data.column_mass[j]))
         positive = sp.csr_array((np.maximum(pmi, 0.0), (i, j)), shape=D.shape)
         left, strength, right = randomized_svd(positive, dim, random_state=0)
         root = np.sqrt(strength)

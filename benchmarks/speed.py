@@ -34,7 +34,6 @@ from scipy.optimize import minimize
 
 from phcle import PHCLE
 from phcle.contexts.alignment import align
-from phcle.contexts.logistic import softplus
 from phcle.contexts.terms import Penalties
 from phcle.datasets import load_imagenet1k
 from phcle.model.objective import objective_terms
@@ -101,13 +100,13 @@ def gap_of_peer(problem: Problem, W: Floats, C: Floats) -> float:
     W, C = np.asarray(W, np.float64), np.asarray(C, np.float64)
     rows = np.random.default_rng(0).permutation(len(W))[:SEARCHED]
     x, D = W[rows] @ C.T, data.rows[rows].toarray()
-    B = lam.negatives * np.outer(data.row_mass[rows], data.column_mass) / data.total
+    B = lam.negatives * np.outer(data.masses[0][rows], data.column_mass) / data.total
     Q, even = B + D, np.sqrt(lam.ridge * lam.context_ridge)
     length = np.linalg.norm(W) * np.linalg.norm(C)
 
     def value(p: Floats) -> float:
         z = p[0] * x + p[1]
-        loss = float((Q * softplus(z) - D * z).sum()) * len(W) / len(rows)
+        loss = float((Q * np.logaddexp(z, 0.0) - D * z).sum()) * len(W) / len(rows)
         constant = np.sqrt(len(W) * len(C))
         return loss + even * (abs(p[0]) * length + abs(p[1]) * constant)
 

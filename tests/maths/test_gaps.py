@@ -93,9 +93,9 @@ def test_products_and_energy_are_those_of_zeros_at_gaps(changed, name, rng):
     np.testing.assert_allclose(turned, filled.T @ W, atol=1e-13)
     np.testing.assert_allclose(scaled.energy, (filled**2).sum(axis=1), atol=1e-13)
     for marked, cells in ((scaled.by_row, known), (scaled.by_column, known[ROWS].T)):
-        found = marked.cells.toarray() > 0
+        found = marked[0].toarray() > 0
         found = found if cells is known else found[:, ROWS]
-        np.testing.assert_array_equal(found ^ marked.by_gaps[:, None], cells)
+        np.testing.assert_array_equal(found ^ marked[1][:, None], cells)
 
 
 def test_what_is_left_lies_around_its_own_means(gaps, rng):

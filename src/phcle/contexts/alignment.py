@@ -142,7 +142,12 @@ def match_contexts(
     names_now: dict[str, str] = {}
     for label, name in readable.items():
         names_now.setdefault(spellings.get(label, label), name)
-    now = tuple(context.renamed(spellings) for context in given)
+    now = tuple(
+        context
+        if spellings.keys().isdisjoint(context.nodes or context.labels)
+        else context.renamed(spellings)
+        for context in given
+    )
     return Matched(now, asked, names_now, match)
 
 

@@ -107,7 +107,6 @@ class RelationalContext(Context):
 
     kind = "relational"
     order = 0
-    updated_after_labels = False
     may_have_gaps = False  # what was not counted is zero
 
     def __post_init__(self) -> None:
@@ -172,7 +171,7 @@ class RelationalContext(Context):
 
     # ---- before a fit ----
 
-    def _with_labels(self, spellings: Mapping[str, str]) -> RelationalContext:
+    def renamed(self, spellings: Mapping[str, str]) -> RelationalContext:
         """Rename rows, and columns that are labels; add up rows that become one."""
         labels = tuple(spellings.get(label, label) for label in self.labels)
         kept = tuple(dict.fromkeys(labels))
@@ -267,13 +266,10 @@ class RelationalContext(Context):
         return UNITS * n_observed / total
 
     @cached_property
-    def row_mass(self) -> Floats:
-        """Sum of D over the columns: zero for labels that the context does not know."""
-        return np.asarray(self.rows.sum(axis=1), np.float64).ravel()
-
-    @property
     def masses(self) -> tuple[AnyFloats, AnyFloats]:
-        return self.row_mass, self.column_mass
+        """Sums of D over columns, zero for labels that it does not know, and rows."""
+        row_mass = np.asarray(self.rows.sum(axis=1), np.float64).ravel()
+        return row_mass, self.column_mass
 
     def term(
         self,

@@ -389,20 +389,9 @@ def _sums(lines: Ints, numbers: Any, n_lines: int) -> Floats:
     return np.bincount(lines, numbers, n_lines).astype(np.float64, copy=False)
 
 
-@dataclass(frozen=True, eq=False)
-class Marked:
-    """For each line, a row or a column, its known cells, or its gaps if they are fewer.
-
-    Attributes
-    ----------
-    cells : csr_array of shape (lines, across)
-        Ones in the marked cells.
-    by_gaps : array of bool of shape (lines,)
-        Whether the marked cells of a line are gaps.
-    """
-
-    cells: sp.csr_array
-    by_gaps: Flags
+Marked = tuple[sp.csr_array, Flags]
+"""For each line, a row or a column, ones in its known cells, or in its gaps if they are
+fewer: (lines, across); and whether they are gaps: (lines,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -534,15 +523,15 @@ class ScaledRows:
     def by_row(self) -> Marked:
         """Marked cells of every label."""
         cells, by_gaps = self._marked(1)
-        return Marked(cells, self._at_labels(by_gaps))
+        return cells, self._at_labels(by_gaps)
 
     @cached_property
     def by_column(self) -> Marked:
         """Marked cells of every column, among the labels with values."""
         cells, by_gaps = self._marked(0)
-        return Marked(sp.csr_array(cells.T), by_gaps)
+        return sp.csr_array(cells.T), by_gaps
 
-    def _marked(self, axis: int) -> tuple[sp.csr_array, Flags]:
+    def _marked(self, axis: int) -> Marked:
         """Marked cells of all columns (axis 0) or labels (axis 1), and which are gaps.
 
         Of sparse values, all lines mark what is stored: gaps, or known cells.

@@ -278,22 +278,6 @@ def _cells(counts: Any) -> tuple[Any, Any, Any]:
     return counts.rows, counts.columns, counts.values
 
 
-def softplus(x: AnyFloats) -> AnyFloats:
-    """Compute log(1 + eˣ) without overflow.
-
-    Parameters
-    ----------
-    x : array
-        Any numbers.
-
-    Returns
-    -------
-    array
-        Of the same shape.
-    """
-    return np.logaddexp(x, 0.0)
-
-
 def saturated_floor(
     backend: Backend, counts: Any, row_rate: AnyFloats, column_mass: AnyFloats
 ) -> float:

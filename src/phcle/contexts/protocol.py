@@ -53,8 +53,6 @@ class Context(ABC):
         Name of the kind of context.
     order : int
         Contexts of a lower order come first in files and tables.
-    updated_after_labels : bool
-        Whether Algorithm 1 of the paper updates the factor after W, not before.
     turns_with_labels : bool
         Whether the factor turns together with W, as the nodes of families do.
     may_have_gaps : bool
@@ -78,7 +76,6 @@ class Context(ABC):
 
     kind: ClassVar[str]
     order: ClassVar[int]
-    updated_after_labels: ClassVar[bool] = True
     turns_with_labels: ClassVar[bool] = False
     may_have_gaps: ClassVar[bool] = True
     name: str
@@ -172,13 +169,8 @@ class Context(ABC):
         Returns
         -------
         Context
-            The renamed context, or the context itself if it has none of the labels.
+            The renamed context.
         """
-        if spellings.keys().isdisjoint(self.nodes or self.labels):
-            return self
-        return self._with_labels(spellings)
-
-    def _with_labels(self, spellings: Mapping[str, str]) -> Context:
         raise NotImplementedError  # contexts that a fit makes have matched labels
 
     def naming_also(self, others: Iterable[str]) -> Context:
@@ -620,12 +612,10 @@ class Context(ABC):
         Reasons
             The parts, in groups. They are the mean of the split from both sides.
         """
-        from_a, from_b = (
-            self.pull(label, vector, pair.lam) * (self.factor @ other)
-            for label, vector, other in pair.sides
-        )
-        one, other = map(self.standing, pair.labels)
-        parts = (from_a + from_b) / 2
+        (a, b), (one_vector, other_vector) = pair.labels, pair.vectors
+        from_a = self.pull(a, one_vector, pair.lam) * (self.factor @ other_vector)
+        from_b = self.pull(b, other_vector, pair.lam) * (self.factor @ one_vector)
+        one, other, parts = self.standing(a), self.standing(b), (from_a + from_b) / 2
         is_unknown = (one == UNKNOWN) | (other == UNKNOWN)
         unnamed = is_unknown & (one + other == LACKS)
         return Reasons(self.columns, parts, compared(one, other), parts, unnamed)
@@ -850,12 +840,6 @@ class Pair:
     vectors: AnyFloats
     lam: Penalties
     vectors_of: Callable[[Sequence[str]], AnyFloats | None]
-
-    @property
-    def sides(self) -> tuple[tuple[str, AnyFloats, AnyFloats], ...]:
-        """From the side of each label: the label, its vector, and the other vector."""
-        (a, b), (one, other) = self.labels, self.vectors
-        return (a, one, other), (b, other, one)
 
 
 @dataclass(frozen=True, eq=False)

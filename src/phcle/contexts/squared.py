@@ -194,9 +194,8 @@ class SquaredTerm(Term):
         self, backend: Backend, values: ScaledRows, blocks: Sequence[Block]
     ) -> None:
         self.backend, self.blocks = backend, blocks
-        marked, self.values = values.by_row, values.placed(backend)
-        self.padded = padded_blocks(backend, marked.cells, blocks)
-        by_gaps = marked.by_gaps.astype(np.float64)
+        (cells, by_gaps), self.values = values.by_row, values.placed(backend)
+        self.padded = padded_blocks(backend, cells, blocks)
         self.full = [backend.asarray(by_gaps[block.rows]) for block in blocks]
         self.energy = [backend.asarray(values.energy[block.rows]) for block in blocks]
 
@@ -296,10 +295,10 @@ class DescriptionUpdate(FactorUpdate):
         ridge: float,
     ) -> None:
         self.backend, self.sparsity, self.ridge = backend, sparsity, ridge
-        marked, self.values = values.by_column, values.placed(backend)
-        self.blocks = _split(backend, marked, dim)
-        self.by_gaps = [bool(marked.by_gaps[x.rows[0]]) for x in self.blocks]
-        self.padded = [pad_rows(marked.cells, x.rows, backend) for x in self.blocks]
+        (cells, by_gaps), self.values = values.by_column, values.placed(backend)
+        self.blocks = _split(backend, (cells, by_gaps), dim)
+        self.by_gaps = [bool(by_gaps[x.rows[0]]) for x in self.blocks]
+        self.padded = [pad_rows(cells, x.rows, backend) for x in self.blocks]
 
     def improve(
         self, W: Array, factor: Array, weight: float, *, tol: float = 1e-5
@@ -394,12 +393,13 @@ class DescriptionUpdate(FactorUpdate):
 
 def _split(backend: Backend, marked: Marked, dim: int) -> list[Block]:
     """Blocks of descriptions that have no marked cells, or all have cells or gaps."""
-    has_cells, found = np.diff(marked.cells.indptr) > 0, []
-    for by_gaps in (marked.by_gaps, ~marked.by_gaps):
+    (cells, by_gaps), found = marked, []
+    has_cells = np.diff(cells.indptr) > 0
+    for sort in (by_gaps, ~by_gaps):
         for alike, size in ((~has_cells, ROW_PASSES * dim), (has_cells, dim * dim)):
-            some = np.flatnonzero(by_gaps & alike)
-            cells = [marked.cells[some]]
-            parts = split_rows(backend, cells, len(some), dim=dim, tile_columns=size)
+            some = np.flatnonzero(sort & alike)
+            own = [cells[some]]
+            parts = split_rows(backend, own, len(some), dim=dim, tile_columns=size)
             found += [some[part.rows] for part in parts]
     return [Block(columns, backend.indices(columns)) for columns in found]
 

@@ -242,7 +242,8 @@ class DescriptiveContext(Context):
         matrix, source = self.matrix.take(rows), self.source.take(rows)
         return self.changed(labels=tuple(labels), matrix=matrix, source=source)
 
-    def _with_labels(self, spellings: Mapping[str, str]) -> DescriptiveContext:
+    def renamed(self, spellings: Mapping[str, str]) -> DescriptiveContext:
+        """The context with other spellings; rows of labels that become one merge."""
         labels = tuple(spellings.get(label, label) for label in self.labels)
         if len(set(labels)) == len(labels):
             return self.changed(labels=labels)
@@ -291,7 +292,7 @@ class DescriptiveContext(Context):
     @property
     def entries(self) -> sp.csr_array:
         """Known cells or gaps, whichever are fewer in a row."""
-        return self.rows.by_row.cells
+        return self.rows.by_row[0]
 
     def without(self, rows: Ints, columns: Ints | None = None) -> DescriptiveContext:
         """Return the context without some cells, around the means of the others.

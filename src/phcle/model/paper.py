@@ -45,12 +45,11 @@ class PaperSolver(Solver):
     def sweep(self, state: State, drawn: Drawn = EVERYTHING) -> State:
         """One gradient step on every C, one on W, then FISTA on every U."""
         device, before, began = self.device, state, time.perf_counter()
-        contexts = device.problem.contexts
         sizes = device.problem.term_weights(state.weights)
         for comes_last in (False, True):
             factors = list(state.factors)
             for i, update in enumerate(device.updates):
-                if contexts[i].updated_after_labels != comes_last:
+                if isinstance(update, ColumnUpdate) == comes_last:
                     continue
                 if isinstance(update, ColumnUpdate):
                     columns = device.columns(update, state.W, sizes[i])
