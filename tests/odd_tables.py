@@ -4,8 +4,11 @@ A table has the labels a, b, c and so on. `cells` are its values by title: numbe
 texts and None for what is unknown; a date is a year with decimals. `ASKS` stands where
 a person would ask, `TEXTS` for the cells as they are. A table without cells is one that
 a person would send back.
+
+    python tests/odd_tables.py        # what phcle and pandas make of them
 """
 
+# ruff: noqa: T201
 from __future__ import annotations
 
 import io
@@ -15,6 +18,7 @@ import re
 import tempfile
 import warnings
 import zipfile
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -165,77 +169,39 @@ TABLES = [
 ]  # fmt: skip
 
 
-def book(change: Callable[[Any], None], edit: Callable[[str], str] = str) -> bytes:
-    """A workbook with one table, changed before and after it is written."""
+def book(
+    cells: dict[str, Any] | None = None,
+    *,
+    other: str = "",
+    is_hidden: bool = False,
+    above: int = 0,
+    merge: str = "",
+    edit: tuple[str, str] = ("", ""),
+) -> bytes:
+    """A workbook with one table, some of its cells changed, and more around it."""
     made = openpyxl.Workbook()
+    sheet = made.active
     for row in (["label", "x"], ["a", 4], ["b", 9], ["c", 5]):
-        made.active.append(row)
-    change(made)
+        sheet.append(row)
+    if above:
+        sheet.insert_rows(1, above)
+    for cell, value in (cells or {}).items():
+        sheet[cell] = value
+    if merge:
+        sheet.merge_cells(merge)
+    if other:
+        made.create_sheet(other, 0 if is_hidden else None).append(["nothing", "y"])
+        made[other].sheet_state = "hidden" if is_hidden else "visible"
+        made.active = int(is_hidden)
     first, last = io.BytesIO(), io.BytesIO()
     made.save(first)
     with zipfile.ZipFile(first) as source, zipfile.ZipFile(last, "w") as target:
         for name in source.namelist():
             content = source.read(name)
             if name.startswith("xl/worksheets/sheet"):
-                content = edit(content.decode()).encode()
+                content = re.sub(*edit, content.decode()).encode()
             target.writestr(name, content)
     return last.getvalue()
-
-
-def hidden(made: Any) -> None:
-    made.create_sheet("Notes", 0).append(["nothing", "here"])
-    made["Notes"].sheet_state = "hidden"
-    made.active = 1
-
-
-def merged(made: Any) -> None:
-    for cell in ("B2", "B3"):
-        made.active[cell] = None
-    made.active["B2"] = "red"
-    made.active["B4"] = "blue"
-    made.active.merge_cells("B2:B3")
-
-
-def formula(made: Any) -> None:
-    made.active["B3"] = "=4+5"
-
-
-def dated(made: Any) -> None:
-    for cell, value in {"B2": date(2020, 7, 2), "B3": datetime(2021, 1, 1)}.items():
-        made.active[cell] = value
-    made.active["B4"] = None
-
-
-def typed(made: Any) -> None:
-    made.active["B2"], made.active["B3"] = 1.299, "3,5"
-    made.active["B4"] = True and 7
-
-
-def as_text(made: Any) -> None:
-    for cell, value in {"B2": "007", "B3": "010", "B4": "123"}.items():
-        made.active[cell] = value
-
-
-def error(made: Any) -> None:
-    made.active["B3"] = "#DIV/0!"
-
-
-def headed(made: Any) -> None:
-    made.active.insert_rows(1, 2)
-    made.active["A1"] = "Report of 2020"
-
-
-def two_sheets(made: Any) -> None:
-    made.create_sheet("More").append(["label", "y"])
-
-
-def small(text: str) -> str:
-    """A tag that says that the sheet ends in its second row."""
-    return text.replace('<dimension ref="A1:B4"', '<dimension ref="A1:B2"')
-
-
-def stored(text: str) -> str:
-    return re.sub(r"(<f>4\+5</f>)<v ?/>", r"\1<v>9</v>", text)
 
 
 def misnamed(data: bytes) -> bytes:
@@ -246,23 +212,36 @@ def misnamed(data: bytes) -> bytes:
     return target.getvalue().replace("xl/\u00e9\u00e9".encode(), b"xl/\xff\xff\xff\xff")
 
 
-PLAIN: Values = {"x": [4, 9, 5]}
+SMALL = ('<dimension ref="A1:B4"', '<dimension ref="A1:B2"')
+STORED = (r"(<f>4\+5</f>)<v ?/>", r"\1<v>9</v>")
+DAYS = {"B2": date(2020, 7, 2), "B3": datetime(2021, 1, 1), "B4": None}
+MERGED = {"B2": "red", "B3": None, "B4": "blue"}
+X: Values = {"x": [4, 9, 5]}
 BOOKS = [
-    Odd("a size that is too small", PLAIN, book(lambda made: None, small)),
-    Odd("a hidden first sheet", PLAIN, book(hidden)),
-    Odd("two sheets", PLAIN, book(two_sheets)),
-    Odd("merged cells", {"x": ["red", "red", "blue"]}, book(merged)),
-    Odd("a formula without a value", {}, book(formula)),
-    Odd("a formula with its value", PLAIN, book(formula, stored)),
-    Odd("dates with a type", {"x": [2020.5, 2021, None]}, book(dated)),
-    Odd("numbers beside a text", {"x": [1.299, 3.5, 7]}, book(typed)),
-    Odd("texts of digits", {"x": ["007", "010", "123"]}, book(as_text)),
-    Odd("an error of a formula", {"x": [4, None, 5]}, book(error)),
-    Odd("a title above the table", {}, book(headed)),
-    Odd("a name that is not UTF-8", {}, misnamed(book(lambda made: None))),
+    Odd(name, read, content, "t.xlsx")
+    for name, read, content in (
+        ("a size that is too small", X, book(edit=SMALL)),
+        ("a hidden first sheet", X, book(other="Notes", is_hidden=True)),
+        ("two sheets", X, book(other="More")),
+        ("merged cells", {"x": ["red", "red", "blue"]}, book(MERGED, merge="B2:B3")),
+        ("a formula without a value", {}, book({"B3": "=4+5"})),
+        ("a formula with its value", X, book({"B3": "=4+5"}, edit=STORED)),
+        ("dates with a type", {"x": [2020.5, 2021, None]}, book(DAYS)),
+        (
+            "numbers beside a text",
+            {"x": [1.299, 3.5, 7]},
+            book({"B2": 1.299, "B3": "3,5", "B4": 7}),
+        ),
+        (
+            "texts of digits",
+            {"x": ["007", "010", "123"]},
+            book({"B2": "007", "B3": "010", "B4": "123"}),
+        ),
+        ("an error of a formula", {"x": [4, None, 5]}, book({"B3": "#DIV/0!"})),
+        ("a title above the table", {}, book({"A1": "Report of 2020"}, above=2)),
+        ("a name that is not UTF-8", {}, misnamed(book())),
+    )
 ]
-for _book in BOOKS:
-    _book.file = "t.xlsx"
 
 ALL = [*COLUMNS, *TABLES, *BOOKS]
 
@@ -350,9 +329,10 @@ def outcome(odd: Odd, path: Path, read: Callable[..., Any]) -> str:
     return "silently wrong"
 
 
-def outcomes() -> list[tuple[Odd, str, str]]:
-    """What phcle and pandas make of every table."""
-    found = []
+def main() -> None:
+    """Print what phcle and pandas make of every table, and how often."""
+    print(f"| {len(ALL)} tables | phcle | pandas |\n| --- | --- | --- |")
+    counts: Counter[tuple[int, str]] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         for odd in ALL:
             path = Path(folder) / odd.file
@@ -360,6 +340,12 @@ def outcomes() -> list[tuple[Odd, str, str]]:
             path.write_bytes(content)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                both = (outcome(odd, path, x) for x in (read_by_phcle, read_by_pandas))
-                found.append((odd, *both))
-    return found
+                both = [outcome(odd, path, x) for x in (read_by_phcle, read_by_pandas)]
+            counts.update(enumerate(both))
+            print("|", odd.name, "|", " | ".join(both), "|")
+    for name in OUTCOMES:
+        print(f"| **{name}** | {counts[0, name]} | {counts[1, name]} |")
+
+
+if __name__ == "__main__":
+    main()

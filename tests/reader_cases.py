@@ -17,7 +17,7 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -75,12 +75,19 @@ class Reader:
     made: Callable[[bytes], bytes] = lambda data: data
     use: Callable[[Any], Any] = lambda found: found
     """What is done with it afterwards, which must not fail either."""
-    needs: str = ""
-    """The optional library that it reads with."""
+
+    @property
+    def needs(self) -> str:
+        """The optional library that it reads with."""
+        return NEEDS.get(self.family, "")
 
 
-def context_of(sort: str) -> Callable[[Path], Any]:
-    return lambda path: read_contexts(**{sort: path})[0]
+NEEDS = {"mat": "phcle_paper", "parquet": "pyarrow", "ontologies": "rdflib"}
+NEEDS |= {"pictures": "PIL"}
+
+
+def context_of(kind: str) -> Callable[[Path], Any]:
+    return lambda path: read_contexts(**{kind: path})[0]
 
 
 @cache
@@ -309,22 +316,11 @@ def read_parquet(path: Path) -> Any:
     return RelationalContext.from_annotations(path, name=path.name)
 
 
-def parquet() -> bytes:
+def parquet(**columns: list[Any]) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    table = pa.table({"item": ["1", "1", "2"], "label": ["cat", "dog", "cat"]})
-    return bytes_of(lambda path: pq.write_table(table, path))
-
-
-def parquet_table() -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    table = pa.table(
-        {"label": ["cat", "dog"], "kg": [4.5, None], "wild": [False, None]}
-    )
-    return bytes_of(lambda path: pq.write_table(table, path))
+    return bytes_of(lambda path: pq.write_table(pa.table(columns), path))
 
 
 TURTLE = b"""@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
@@ -387,65 +383,50 @@ def kept(*whole: bytes) -> Callable[[], list[bytes]]:
 
 
 def _tables() -> list[Reader]:
-    found = [
-        Reader(sort, "tables", "table.csv", context_of(sort), kept(rows))
-        for sort, rows in ROWS.items()
-    ]
     tabs = ROWS["hierarchy"].replace(b",", b"\t")
     names = b"label,name\ncat,coffeepot\nfish,\n"
     return [
-        *found,
+        *(
+            Reader(kind, "tables", "table.csv", context_of(kind), kept(rows))
+            for kind, rows in ROWS.items()
+        ),
         Reader("tsv", "tables", "table.tsv", context_of("hierarchy"), kept(tabs)),
         Reader("names", "tables", "names.csv", read_names, kept(names)),
     ]
 
 
 def _arrays() -> list[Reader]:
-    features = npy(np.arange(6.0).reshape(2, 3))
-    labels = npy(np.array(["cat", "ñ"]))
-    whole = npz(
-        features=np.arange(6.0).reshape(2, 3),
-        labels=np.array([0, 1]),
-        wnids=["n1", "n2"],
-    )
-
-    def read_column(path: Path) -> Any:
-        return read_npy(path).tolist()
-
+    rows, column = np.arange(6.0).reshape(2, 3), npy(np.array(["cat", "ñ"]))
+    features, numbered = npy(rows), {"labels": np.array([0, 1]), "wnids": ["n1", "n2"]}
+    whole = npz(features=rows, **numbered)
     member = (load_feature_folder, kept(features), npz_of_member)
     return [
         Reader("features.npy", "numpy", "x.npy", read_feature_rows, kept(features)),
-        Reader("labels.npy", "numpy", "x.npy", read_column, kept(labels)),
+        Reader(
+            "labels.npy", "numpy", "x.npy", lambda x: list(read_npy(x)), kept(column)
+        ),
         Reader("npz", "numpy", "features.npz", load_feature_folder, kept(whole)),
         Reader("npz member", "numpy", "features.npz", *member),
     ]
 
 
 def _sealed() -> list[Reader]:
-    save = small_embedding().save
-
-    def predicted(path: Path) -> None:
-        predicted_embedding().save(path)
-
+    small, whole = small_embedding().save, lambda x: predicted_embedding().save(x)
     kinds: list[tuple[str, str, str, Any, Any, Any]] = [
-        ("embedding", "embedding", "a.phcle", load, save, asked),
-        ("predictions", "predictions", "p.phcle", load, predicted, completed),
+        ("embedding", "embedding", "a.phcle", load, small, asked),
+        ("predictions", "predictions", "p.phcle", load, whole, completed),
         ("map", "maps", "a.map", load_map, image_map, looked_at),
         ("checkpoint", "maps", "a.ckpt", read_checkpoint, checkpointed, repr),
     ]
     return [
-        Reader(
-            name + ending,
-            family,
-            file,
-            read,
-            lambda save=save: [bytes_of(save)],
-            made,
-            use,
-        )
+        Reader(name + ending, family, file, read, partial(seeds_of, save), made, use)
         for name, family, file, read, save, use in kinds
-        for ending, made in (("", lambda data: data), (", resealed", resealed))
+        for ending, made in (("", bytes), (", resealed", resealed))
     ]
+
+
+def seeds_of(save: Callable[[Path], Any]) -> list[bytes]:
+    return [bytes_of(save)]
 
 
 def _others() -> list[Reader]:
@@ -453,61 +434,27 @@ def _others() -> list[Reader]:
     lists = b'{"seen": ["is red", "has fur"], "unseen": []}'
     vectors, tags = context_of("vectors"), context_of("tags")
     attributes = context_of("attributes")
-    paper = {"needs": "phcle_paper"}
-    arrow = {"needs": "pyarrow"}
-    return [
-        Reader("vectors", "vectors", "v.txt", vectors, kept(words, words[4:])),
-        Reader("vectors, binary", "vectors", "v.bin", vectors, kept(vectors_binary())),
-        Reader("labels", "lists", "ids.txt", read_labels, kept(b"cat\r\nfish\n")),
-        Reader("json", "lists", "split.json", tags, kept(lists)),
-        Reader("toml", "config", "run.toml", read_config, kept(CONFIG)),
-        Reader(
-            "mat", "mat", "x.mat", read_mat, lambda: [mat(False), mat(True)], **paper
+    items = {"item": ["1", "1", "2"], "label": ["cat", "dog", "cat"]}
+    table = {"label": ["cat", "dog"], "kg": [4.5, None], "wild": [False, None]}
+    found: list[tuple[Any, ...]] = [
+        ("vectors", "vectors", "v.txt", vectors, kept(words, words[4:])),
+        ("vectors, binary", "vectors", "v.bin", vectors, kept(vectors_binary())),
+        ("labels", "lists", "ids.txt", read_labels, kept(b"cat\r\nfish\n")),
+        ("json", "lists", "split.json", tags, kept(lists)),
+        ("toml", "config", "run.toml", read_config, kept(CONFIG)),
+        ("mat", "mat", "x.mat", read_mat, lambda: [mat(False), mat(True)]),
+        ("mat, packed", "mat", "x.mat", read_mat, lambda: [mat(False)], mat_packed),
+        ("parquet", "parquet", "a.parquet", read_parquet, lambda: [parquet(**items)]),
+        (
+            *("parquet, attributes", "parquet", "t.parquet", attributes),
+            lambda: [parquet(**table)],
         ),
-        Reader(
-            "mat, packed",
-            "mat",
-            "x.mat",
-            read_mat,
-            lambda: [mat(False)],
-            mat_packed,
-            **paper,
-        ),
-        Reader(
-            "parquet",
-            "parquet",
-            "a.parquet",
-            read_parquet,
-            lambda: [parquet()],
-            **arrow,
-        ),
-        Reader(
-            "parquet, attributes",
-            "parquet",
-            "t.parquet",
-            attributes,
-            lambda: [parquet_table()],
-            **arrow,
-        ),
-        *_vocabularies(),
-        Reader(
-            "picture", "pictures", "p.png", read_photo, lambda: [picture()], needs="PIL"
-        ),
+        ("skos", "ontologies", "v.ttl", read_vocabulary, kept(TURTLE)),
+        ("owl", "ontologies", "v.owl", read_vocabulary, kept(OWL)),
+        ("json-ld", "ontologies", "v.jsonld", read_vocabulary, kept(JSON_LD)),
+        ("picture", "pictures", "p.png", read_photo, lambda: [picture()]),
     ]
-
-
-def _vocabularies() -> list[Reader]:
-    files = [
-        ("skos", "ttl", TURTLE),
-        ("owl", "owl", OWL),
-        ("json-ld", "jsonld", JSON_LD),
-    ]
-    return [
-        Reader(
-            name, "ontologies", f"v.{end}", read_vocabulary, kept(whole), needs="rdflib"
-        )
-        for name, end, whole in files
-    ]
+    return [Reader(*each) for each in found]
 
 
 READERS = {
