@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -101,13 +100,3 @@ def test_back_ends_and_threads_agree_within_the_documented_tolerance(
     assert found["vectors"] <= VECTORS
     assert found["objective"] <= OBJECTIVE
     assert found["neighbours"] >= NEIGHBOURS
-
-
-def test_the_comparison_sees_another_fit(fitted, tmp_path):
-    other = phcle.load(fitted("numpy", 1))
-    vectors = other.vectors.copy()
-    vectors[0] = -vectors[0]
-    replace(other, vectors=vectors).save(tmp_path / "other.phcle")
-    found = compare(fitted("numpy", 1), tmp_path / "other.phcle")
-    assert found["vectors"] > VECTORS
-    assert found["neighbours"] < NEIGHBOURS

@@ -11,8 +11,6 @@ import re
 from importlib.util import find_spec
 from pathlib import Path
 
-import pytest
-
 TESTS = Path(__file__).parent
 
 PUBLIC = {
@@ -76,22 +74,3 @@ FILES = [
 def test_files_use_public_names_alone():
     found = {x.name: inner_names(x.read_text(encoding="utf-8")) for x in FILES}
     assert {name: own for name, own in found.items() if own} == {}
-
-
-@pytest.mark.parametrize(
-    ("line", "is_refused"),
-    [
-        ("import phcle", False),
-        ("from phcle.embedding import load", False),
-        ("monkeypatch.setattr('os.fsync', fail)", False),
-        ("import phcle.model", True),
-        ("from phcle import model", True),
-        ("from phcle.cli.app import app", True),
-        ("from phcle.atlas import pages", True),
-        ("def f():\n    from phcle.embedding.groups import cluster_names", True),
-        ("monkeypatch.setattr('phcle.embedding.groups.MOST_LABELS', 11)", True),
-        ("pytest.importorskip('phcle.tables.reader')", True),
-    ],
-)
-def test_inner_names_are_found(line, is_refused):
-    assert bool(inner_names(line)) == is_refused

@@ -34,27 +34,6 @@ def test_scripts_import_what_exists(path):
             assert importlib.util.find_spec(f"{module}.{name}"), (module, name)
 
 
-MODULE = '''"""A docstring."""
-
-import os  # a comment
-
-
-def place():
-    """Say where."""
-    # why
-    return os.path.join(
-        "a",
-    )
-'''
-
-
-def test_only_lines_of_code_count(tmp_path):
-    (tmp_path / "x.py").write_text(MODULE)
-    found = measure_code.code_lines(tmp_path / "x.py")
-    lines = ["import os  # a comment", "def place():", "return os.path.join("]
-    assert found == [*lines, '"a",', ")"]
-
-
 def test_every_measure_of_the_tree_has_a_limit_and_one_above_it_is_named(capsys):
     limits = measure_code.tomllib.loads(measure_code.LIMITS.read_text())
     sizes = measure_code.sizes_of_tree()

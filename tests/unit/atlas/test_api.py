@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from patchy_table import WRONG
 
-from phcle import PHCLE, DescriptiveContext, RelationalContext, load, suspicious_cells
+from phcle import load, suspicious_cells
 
 TYPES = {"f4": "<f4", "u4": "<u4", "u2": "<u2", "u1": "<u1"}
 OBSERVED, UNSAID = 255, 254
@@ -153,23 +153,6 @@ def test_tags_hold_what_labels_have(client, zoo_embedding):
         assert not known[row] or has_it[row] == ("claws" in own[label])
 
 
-def test_labels_without_tags_have_likely_ones(client_of):
-    labels = [f"x{i}" for i in range(40)]
-    edges = [(x, f"g{i // 20}") for i, x in enumerate(labels)]
-    tags = {x: [f"tag{i // 20}"] for i, x in enumerate(labels) if i % 4}
-    tree = RelationalContext.from_hierarchy([*edges, ("g0", "all"), ("g1", "all")])
-    looks = DescriptiveContext.from_tags(tags, name="looks")
-    embedding = PHCLE(dim=2).fit([tree, looks]).embedding_
-    with client_of(embedding) as client:
-        found = asked(client, "column", context="looks")
-    guessed = unpacked(found["guess_counts"])
-    assert [x for x, n in zip(embedding.labels, guessed, strict=True) if n] == [
-        x for x in embedding.labels if x not in tags
-    ]
-    expected = [round(100 * cell.confidence) for cell in embedding.complete().cells]
-    assert unpacked(found["guess_sure"]).tolist() == expected
-
-
 def test_the_hierarchy_leads_from_labels_to_all_nodes_above(client, zoo_embedding):
     found = asked(client, "hierarchy")
 
@@ -310,24 +293,6 @@ def test_a_new_label_lands_by_its_parent_and_can_be_exported(client, tmp_path):
     whole = load(tmp_path / "more.phcle")
     assert whole.labels[-1] == "puma"
     assert [x for x, _ in whole.nearest("puma", 4)] == near
-
-
-def test_a_new_label_may_have_attributes_numbers_and_words_only(client):
-    body = {
-        "label": "bat",
-        "name": "A bat",
-        "values": [
-            {"context": "looks", "column": "wings", "value": 1},
-            {"context": "sizes", "column": "kilograms", "value": 0.02},
-        ],
-        "texts": {"words": "a wild animal"},
-    }
-    answer = client.post("/api/add", json=body).json()
-    assert answer["name"] == "A bat"
-    known = answer["contexts"]
-    assert known == {"tree": False, "looks": True, "sizes": True, "words": True}
-    birds = {"robin", "wren", "hawk", "eagle", "owl"}
-    assert {x["label"] for x in answer["neighbours"][:3]} <= birds
 
 
 @pytest.mark.parametrize(

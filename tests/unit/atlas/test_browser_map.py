@@ -288,32 +288,6 @@ def test_names_do_not_overlap_and_change_with_zoom(atlas):
     assert unnamed in {x.get("point") for x in atlas.js("Phcle.map.placed")}
 
 
-# Names of labels on the stage, with the number of shown points that each of them hides.
-HIDDEN = """Phcle.map.placed.filter(({kind}) => kind === "label").map((name) => {
-  const [px, py] = Phcle.map.view.place_of(name.x, name.y);
-  const [left, right] = [px + name.left, px + name.left + name.wide];
-  return Phcle.map.view.in_view().filter((i) => {
-    const [x, y] = Phcle.map.view.place(i);
-    return i !== name.point && x > left && x < right && Math.abs(y - py) < 4;
-  }).length;
-})"""
-
-
-def test_names_hide_few_points_and_none_is_of_a_hidden_group(atlas):
-    hidden = atlas.js(HIDDEN)
-    assert len(hidden) > 30
-    assert np.mean(np.array(hidden) > 0) < 0.4
-    atlas.js(
-        "Phcle.map.keep(Uint8Array.from({ length: 120 }, (_, i) => i >= 60 && i < 80))"
-    )
-    atlas.settle()
-    regions = "Phcle.map.placed.filter(({kind}) => kind === 'region')"
-    assert [x["text"] for x in atlas.js(regions)] == ["g3"]
-    atlas.js("Phcle.map.keep(null)")
-    atlas.settle()
-    assert len(atlas.js(regions)) == 6
-
-
 def test_colours_tell_numbers_categories_and_what_is_known(atlas):
     page = atlas.page
     pick(page, "map-attribute", "mass")
@@ -361,16 +335,6 @@ NEAR = """() => {
 }"""
 """Shows one label of the group g3 from near, without what is drawn over it."""
 
-MOVE = """([i, x, y]) => {
-  const {view, data} = Phcle.map;
-  const before = [i, data.x[i], data.y[i]];
-  [data.x[i], data.y[i]] = [x, y];
-  view.painter.colour(view.order, view.rgba, view.page);
-  view.draw();
-  return before;
-}"""
-"""Moves a point to another place, and says where it was."""
-
 
 @every_painter
 def test_points_have_the_colours_of_the_legend(atlas):
@@ -378,41 +342,6 @@ def test_points_have_the_colours_of_the_legend(atlas):
     atlas.settle()
     shown = pixel(atlas.page, *atlas.place(70))
     np.testing.assert_allclose(shown, swatch(atlas, 70), atol=2)
-
-
-def test_labels_that_have_it_are_drawn_above_the_rest(atlas):
-    atlas.js("void Phcle.explore.colour_by('looks', 'wild')")
-    atlas.until("Phcle.map.colouring.column === 'wild'")
-    names = atlas.page.locator(".map-legend button .name").all_inner_texts()
-    assert names[:2] == ["no", "yes"]
-    # The same place for a label that has it and for one that follows and has it not.
-    codes = atlas.js("Array.from(Phcle.map.colouring.codes)")
-    known = atlas.js("Array.from(Phcle.map.colouring.is_known)")
-    has_it = next(i for i in range(120) if codes[i] == 1 and known[i])
-    has_not = next(i for i in range(has_it, 120) if codes[i] == 0)
-    place = atlas.js("i => [Phcle.map.data.x[i], Phcle.map.data.y[i]]", has_it)
-    before = atlas.js(MOVE, [has_not, *place])
-    atlas.js(NEAR.replace("70", str(has_it)))
-    atlas.settle()
-    shown = pixel(atlas.page, *atlas.place(has_it))
-    atlas.js(MOVE, before)
-    np.testing.assert_allclose(shown, swatch(atlas, has_it), atol=2)
-
-
-def test_a_chosen_label_stands_out_from_its_neighbours(atlas):
-    point = atlas.inner_point()
-    atlas.js("i => { Phcle.draw_names = () => {}; Phcle.map.go_to(i); }", point)
-    atlas.settle()
-    x, y = atlas.place(point)
-    own = atlas.js("i => Phcle.map.css_of(i)", point)
-    np.testing.assert_allclose(pixel(atlas.page, x, y), css_rgb(own), atol=2)
-    ink = np.array(css_rgb(atlas.js("Phcle.map.ink().ink")))
-    ring = atlas.js("Phcle.map.view.radius()") + 6.75
-    np.testing.assert_allclose(pixel(atlas.page, x - ring, y), ink, atol=30)
-    for other in atlas.js("i => Phcle.map.nearest_to(i)", point):
-        if other != point:
-            a, b = atlas.place(other)
-            assert np.abs(pixel(atlas.page, a - ring, b) - ink).max() > 30
 
 
 def test_the_keyboard_alone_is_enough(atlas):

@@ -119,20 +119,6 @@ def test_the_address_keeps_colours_groups_and_several_chosen_labels(open_page):
     again.wait_for_selector(".map-card h2 >> text=13 labels")
 
 
-def test_the_card_has_the_row_of_a_label_and_its_reasons(open_page):
-    page = open_page("/?label=x3", of="patchy")
-    card = page.locator(".map-card")
-    card.locator(".cells dt >> text=mass").wait_for()
-    assert card.locator(".cells > div").count() == 5
-    known = page.evaluate(
-        "async () => (await Phcle.get('/api/row', {label: 'x3'})).cells"
-        ".filter((x) => !x.observed && x.why).length"
-    )
-    assert card.locator(".reason").count() == known
-    card.locator(".why summary").first.click()
-    card.locator("text=adds up to a similarity").wait_for()
-
-
 def test_names_with_markup_are_shown_as_they_are(open_page, zoo_embedding):
     name = zoo_embedding.name_of("lynx")
     page = open_page("/label?label=lynx")
@@ -149,40 +135,6 @@ def test_names_with_markup_are_shown_as_they_are(open_page, zoo_embedding):
     assert page.inner_text(".map-tip strong") == name
     page.locator("th[scope=row] >> text=<img src=x").wait_for()
     assert page.locator("main img, main script").count() == 0
-
-
-def test_a_sketch_of_the_map_is_replaced_when_the_map_is_ready(browser, address):
-    def not_ready(route):
-        response = route.fetch()
-        answer = response.json()
-        progress = answer["map"] if "info" in route.request.url else answer
-        progress["ready"] = False
-        route.fulfill(response=response, json=answer)
-
-    page = browser.new_page()
-    page.set_default_timeout(SLOW_MS)
-    page.route("**/api/map?*", not_ready)
-    page.route("**/api/info?*", not_ready)
-    page.goto(address)
-    page.wait_for_selector("#map[data-ready=no] .map-points")
-    page.wait_for_selector(".map-note >> text=A first sketch")
-    page.evaluate("Phcle.map.go_to_label('tiger')")
-    page.wait_for_selector(".map-card .neighbours li")
-    page.unroute_all(behavior="ignoreErrors")
-    page.wait_for_selector("#map[data-ready=yes]")
-    page.wait_for_selector(".map-card h2 >> text=tiger")  # as the address says
-    page.close()
-
-
-def test_the_map_takes_the_last_choice_of_colours(open_page):
-    page = open_page(of="patchy")
-    map_is_ready(page)
-    page.route(re.compile("column=wild"), lambda route: None)  # it takes too long
-    choose = "([table, column]) => void Phcle.explore.colour_by(table, column)"
-    page.evaluate(choose, ["looks", "wild"])
-    page.evaluate(choose, ["looks", "mass"])
-    until(page, lambda: page.evaluate("Phcle.map.colouring.column") == "mass")
-    page.unroute_all()
 
 
 def test_another_embedding_moves_the_points_and_back(open_page):
@@ -346,19 +298,6 @@ def test_a_label_is_added_where_its_parent_is_and_saved(open_page):
     again.fill("#new-label", "")
     again.wait_for_selector("#landing >> text=Enter its name")
     assert not again.locator(".map-small").is_visible()
-
-
-def test_names_with_colons_are_added(open_page):
-    page = open_page("/add", of="odd")
-    page.fill("#new-label", "new: one")
-    for box, text in (("parent", "a::b"), ("attribute", "x::y")):
-        pick(page, f"new-{box}", text)
-    page.wait_for_selector('#landing[data-landed="new: one"]')
-    page.reload()
-    page.wait_for_selector('#landing[data-landed="new: one"]')
-    shown = page.locator("#parents .chip, #values .chip").all_inner_texts()
-    assert "a::b" in shown[0]
-    assert "x::y" in shown[1]
 
 
 def test_a_dropped_vector_is_understood(open_page, zoo_embedding):

@@ -45,16 +45,6 @@ def test_the_map_is_a_sample_and_says_so(large_client, patchy):
     assert [patchy.labels[i] for i in rows] == labels
 
 
-def test_columns_tags_and_hierarchy_are_those_of_all_labels(large_client, patchy):
-    asked = {"context": "looks", "column": "size"}
-    column = large_client.get("/api/column", params=asked).json()
-    assert len(unpacked(column["codes"])) == len(patchy)
-    hierarchy = large_client.get("/api/hierarchy").json()
-    assert len(unpacked(hierarchy["counts"])) == len(patchy)
-    known = large_client.get("/api/columns").json()["known"]
-    assert {len(unpacked(x["known"])) for x in known} == {len(patchy)}
-
-
 def test_every_label_is_found_and_has_neighbours_reasons_and_a_place(
     large_client, large, patchy
 ):

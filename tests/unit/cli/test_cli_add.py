@@ -63,10 +63,3 @@ def test_file_that_may_belong_to_several_contexts_must_be_named(phcle, zoo):
         "add", "tags.phcle", "--tags", "new.csv", "--out", "x.phcle", code=2
     )
     assert "may belong to 'uses', 'more_uses'" in answered.stderr
-
-
-def test_column_that_the_fit_leaves_out_is_named_in_one_warning(phcle, zoo):
-    lines = [f"label{i},no. {i},{i}\n" for i in range(99)]
-    (zoo / "items.csv").write_text("label,sku,weight\n" + "".join(lines))
-    result = phcle("fit", "--attributes", "items.csv", "--dim", "2", "--out", "a.phcle")
-    assert result.stderr.count("column 'sku' is left out") == 1

@@ -46,15 +46,6 @@ def test_all_faults_of_all_files_are_listed_at_once_with_lines(phcle, zoo):
     assert "Run next" not in shown
 
 
-def test_it_shows_how_labels_overlap_and_what_is_joined(phcle, zoo):
-    (zoo / "looks.csv").write_text("animal,weight\nCAT,4\nLion,190\nyak,500\n")
-    found = answered(phcle, "tree.csv", "looks.csv")
-    assert found["shared_labels"]["looks.csv"] == {"tree.csv": 2, "looks.csv": 3}
-    joined = {each["spelling"]: each["label"] for each in found["match"]["joined"]}
-    assert joined == {"CAT": "cat", "Lion": "lion"}
-    assert "CAT → cat" in phcle("check", "tree.csv", "looks.csv").stdout
-
-
 def test_suggested_spellings_are_written_for_fit(phcle, zoo):
     (zoo / "looks.csv").write_text("animal,weight\ncats,4\nlion,190\ntigerr,220\n")
     files = ("tree.csv", "looks.csv")
@@ -74,15 +65,6 @@ def test_columns_are_shown_with_what_they_hold(phcle):
     )
 
 
-def test_names_that_share_words_are_offered_as_a_context(phcle, zoo):
-    rows = [
-        f"{colour} {thing},{thing}s" for colour in ("red", "blue") for thing in "ab"
-    ]
-    (zoo / "things.csv").write_text("\n".join(["child,parent", *rows]))
-    assert "--label-words" in phcle("check", "things.csv").stdout
-    assert "--label-words" not in phcle("check", "tree.csv").stdout
-
-
 def test_it_does_not_write_over_an_input(phcle):
     result = phcle("check", "tree.csv", "--write-synonyms", "tree.csv", code=2)
     assert "is an input" in result.stderr
@@ -97,9 +79,3 @@ def test_synonyms_of_the_user_are_not_suggested_again(phcle, zoo):
         found = answered(phcle, *arguments)
         assert not found["match"]["suggestions"]
         assert "--synonyms s.csv" in found["command"]
-
-
-def test_fit_refuses_files_that_may_be_several_things(phcle, zoo):
-    (zoo / "pairs.csv").write_text("x,y\na,b\na,c\nd,b\nd,c\n")
-    result = phcle("fit", "pairs.csv", "--out", "x.phcle", code=2)
-    assert "--tags FILE or --annotations FILE" in result.stderr

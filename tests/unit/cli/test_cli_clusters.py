@@ -32,17 +32,6 @@ def test_wrong_requests_for_clusters_exit_with_2(phcle, fitted, arguments, messa
     assert message in phcle("clusters", fitted, *arguments, code=2).stderr
 
 
-def test_nearest_among_labels_and_files(phcle, fitted, zoo):
-    (zoo / "some.txt").write_text("dog\nwolf\n")
-    answer = json.loads(
-        phcle(
-            *("nearest", fitted, "cat", "--among", "some.txt", "--among", "zebra"),
-            "--json",
-        ).stdout
-    )
-    assert {x["label"] for x in answer["neighbours"]} == {"dog", "wolf", "zebra"}
-
-
 def test_nearest_takes_vectors_from_a_file(phcle, fitted, zoo):
     embedding = library.load(fitted)
     np.save(zoo / "one.npy", embedding["wolf"])

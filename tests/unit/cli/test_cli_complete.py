@@ -49,12 +49,6 @@ def test_labels_columns_and_contexts_can_be_chosen(phcle, fitted, zoo):
     }
 
 
-def test_without_a_file_the_first_cells_are_shown(phcle, fitted):
-    shown = phcle("complete", fitted, "--context", "looks").stdout
-    assert "how sure" in shown
-    assert "stripes" in shown
-
-
 def test_json_without_a_file_has_all_cells(phcle, fitted):
     found = json.loads(phcle("complete", fitted, "--json").stdout)
     assert ["dog", "looks", "stripes"] in [
@@ -108,15 +102,6 @@ def test_wide_fills_the_gaps_of_the_own_table(phcle, fitted, zoo):
         "unknown_rows": 0,
         "unknown_labels": [],
     }
-
-
-def test_wide_leaves_rows_of_unknown_labels_and_counts_them(phcle, fitted, zoo):
-    (zoo / "more.csv").write_text("animal,stripes\nwolf,\nunicorn,\n")
-    shown = phcle("complete", fitted, "--wide", "more.csv", "--out", "o.csv").stdout
-    assert "o.csv: 1 cells filled" in shown
-    assert "1 of 2 rows stay as they are" in shown
-    assert "'unicorn'" in shown
-    assert (zoo / "o.csv").read_text().endswith("unicorn,\n")
 
 
 def test_wide_fills_markers_of_the_unknown_only_if_asked(phcle, fitted, zoo):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
-from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -76,15 +74,6 @@ def test_describe_shows_the_interval_of_a_number(phcle, learned):
     assert "%" not in row
 
 
-def test_describe_shows_the_probability_of_a_value_once(phcle, learned):
-    said = "".join(phcle("describe", learned[1], f"x{i}").stdout for i in range(20))
-    rows = [x for x in said.splitlines() if "predicted   wild " in x]
-    assert rows
-    for row in rows:
-        assert "%" in row
-        assert not re.search(r"\b0\.\d", row)
-
-
 def test_suspicious_cells_are_written(phcle, learned, zoo):
     said = phcle("complete", learned[1], "--suspicious", "--out", "odd.csv").stdout
     with (zoo / "odd.csv").open(newline="", encoding="utf-8") as file:
@@ -98,35 +87,6 @@ def test_suspicious_cells_are_written(phcle, learned, zoo):
     assert (wrong["value"], wrong["expected"]) == ("large", "small")
     assert wrong["family"] == "small"
     assert float(wrong["chance"]) < 0.1
-
-
-def test_suspicious_cells_of_some_labels_or_columns(phcle, learned):
-    def found(*flags):
-        command = ("complete", learned[1], "--suspicious", *flags, "--json")
-        return json.loads(phcle(*command).stdout)
-
-    everything = found()
-    assert found("--labels", "x7") == [x for x in everything if x["label"] == "x7"]
-    assert found("--labels", "x8") == [x for x in everything if x["label"] == "x8"]
-    assert {x["column"] for x in found("--columns", "size")} == {"size"}
-    none = phcle("complete", learned[1], "--suspicious", "--columns", "wild").stdout
-    assert "No known cell is unlikely." in none
-    said = phcle("complete", learned[1], "--suspicious", "--columns", "siz", code=2)
-    assert "Did you mean 'size'" in said.stderr
-
-
-def test_draws_are_several_values_of_each_cell(phcle, learned, zoo):
-    def drawn(*flags):
-        command = ("complete", learned[1], "--no-why", "--out", "drawn.csv")
-        phcle(*command, "--draws", 3, *flags)
-        return (zoo / "drawn.csv").read_text()
-
-    found = drawn()
-    rows = list(csv.DictReader(found.splitlines()))
-    assert list(rows[0])[-1] == "draw"
-    assert set(Counter((x["label"], x["column"]) for x in rows).values()) == {3}
-    assert {x["draw"] for x in rows} == {"1", "2", "3"}
-    assert drawn("--seed", 0) == found != drawn("--seed", 1)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ import hashlib
 import json
 
 import pytest
-from patchy_table import write_patchy_table
 
 import phcle as library
 
@@ -39,16 +38,6 @@ def test_a_refit_starts_from_an_earlier_file(phcle, zoo):
     assert "choose_again needs warm_start" in refused.output
 
 
-def test_an_own_reader_counts_beside_those_of_the_package(phcle, zoo):
-    write_patchy_table(zoo)
-    phcle(
-        *("fit", "--hierarchy", "tree.csv", "--attributes", "looks.csv", "--dim", 4),
-        *("--reader", "sklearn.linear_model:Ridge", "--out", "out.phcle", "--quiet"),
-    )
-    mix = library.load(zoo / "out.phcle").predictions["looks"]
-    assert mix.weights[..., mix.readers.index("Ridge")].sum() > 0
-
-
 @pytest.mark.parametrize(
     ("reader", "message"),
     [
@@ -63,19 +52,6 @@ def test_a_wrong_reader_is_one_line(phcle, reader, message):
     said = phcle(*FIT, "--reader", reader, "--quiet", code=2).stderr
     assert message in said
     assert said.count("\n") == 1
-
-
-def test_without_flags_a_fit_has_the_options_of_the_model(phcle, zoo):
-    phcle("fit", "--hierarchy", "tree.csv", "--out", "out.phcle", "--quiet")
-    assert library.load(zoo / "out.phcle").options == library.PHCLE().get_params()
-
-
-def test_word_vectors_are_taken_for_known_labels_only(phcle, zoo):
-    (zoo / "glove.txt").write_text("cat 1 0\ndog 0 1\nking_of_beasts 1 1\ncar 5 5\n")
-    phcle(*FIT, "--vectors", "glove.txt", "--names", "names.csv")
-    embedding = library.load(zoo / "out.phcle")
-    assert "car" not in embedding
-    assert embedding.contexts[1].observed_labels == ("cat", "lion", "dog")
 
 
 def test_warning_is_one_line_on_stderr(phcle):
@@ -142,20 +118,3 @@ def test_an_input_that_goes_during_the_fit_does_not_lose_the_result(
     phcle(*FIT, "--quiet")
     (file,) = library.load(zoo / "out.phcle").origin["files"]
     assert file["sha256"] == hashlib.sha256(content).hexdigest()
-
-
-def test_words_of_names_are_one_more_context(phcle, zoo):
-    (zoo / "cups.csv").write_text(
-        "label,price\nwine glass,3\nbeer glass,2\nwine rack,30\ntea cup,4\ncup,5\n"
-    )
-    phcle(
-        *("fit", "--attributes", "cups.csv", "--label-words", "--dim", 2),
-        *("--out", "cups.phcle"),
-    )
-    (zoo / "new.csv").write_text("label,price\nbrandy glass,4\n")
-    phcle("add", "cups.phcle", "--attributes", "new.csv", "--out", "more.phcle")
-    more = library.load(zoo / "more.phcle")
-    assert more.contexts_of("brandy glass") == {"cups": True, "label words": True}
-    shown = phcle("explain", "more.phcle", "brandy glass", "wine glass").stdout
-    assert "both names contain" in shown
-    assert "glass" in shown

@@ -91,15 +91,6 @@ def test_info_tells_versions_back_end_and_files(phcle, fitted, zoo):
     assert "run: backend=numpy" in shown
 
 
-def test_torch_is_named_where_it_was_used(phcle, zoo):
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-    flags = ("--hierarchy", "tree.csv", "--dim", 2, "--set", "backend=torch")
-    phcle("fit", *flags, "--device", "cpu", "--out", "t.phcle", "--quiet")
-    answer = answered(phcle, "t.phcle")
-    assert answer["versions"]["torch"].split("+")[0] == torch.__version__.split("+")[0]
-    assert (answer["run"]["backend"], answer["run"]["device"]) == ("torch", "cpu")
-
-
 def test_info_says_what_a_checkpoint_is(phcle, zoo):
     flags = ("--hierarchy", "tree.csv", "--dim", 2, "--checkpoint", "fit.ckpt")
     phcle("fit", *flags, "--out", "a.phcle", "--quiet")

@@ -51,12 +51,6 @@ def test_printed_lines_are_a_file_of_synonyms(fit):
     assert [x["flag"] for x in found.origin["files"]][-1] == "synonyms"
 
 
-def test_exact_match_joins_nothing(fit):
-    result = fit("--match", "exact")
-    assert "differ" not in result.stderr
-    assert {"CAT", "cat"} <= set(library.load("zoo.phcle").labels)
-
-
 def test_match_is_in_json_and_quiet_hides_it(fit):
     result = fit("--json")
     match = json.loads(result.stdout)["match"]
@@ -73,28 +67,6 @@ def test_labels_file_is_matched_and_says_what_it_leaves_out(fit):
     found = library.load("zoo.phcle")
     assert found.labels == ("Cat", "lion", "dog")
     assert found.contexts_of("cat") == {"tree": True, "size": True}
-
-
-def test_misspelled_label_to_embed_is_refused_with_a_suggestion(fit):
-    said = fit(labels="cat\nzebraa\nlion\n", code=2).stderr
-    assert "Did you mean 'zebra'?" in said
-    assert "  zebra,zebraa\n" in said
-
-
-def test_names_are_matched_and_those_of_no_label_reported(fit):
-    said = fit(names="label,name\nLION,King\nfelid,Cats\nunicorn,U\n").stderr
-    assert "1 of 3 in names.csv (unicorn)" in said
-    names = library.load("zoo.phcle").names
-    assert names == {"lion": "King", "felid": "Cats", "unicorn": "U"}
-
-
-def test_users_table_is_filled_in_its_own_spelling(fit, phcle, zoo):
-    fit()
-    (zoo / "mine.csv").write_text("label,weight\nCAT,\nLion,\nnix,\n")
-    phcle("complete", "zoo.phcle", "--wide", "mine.csv", "--out", "full.csv")
-    rows = (zoo / "full.csv").read_text().splitlines()
-    assert [row.split(",")[0] for row in rows[1:]] == ["CAT", "Lion", "nix"]
-    assert rows[3] == "nix,"
 
 
 def test_added_row_of_a_known_label_is_not_a_new_label(add, zoo):

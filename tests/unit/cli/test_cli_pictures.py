@@ -56,20 +56,6 @@ def test_understand_json_has_related_labels_and_attributes(phcle, fitted, zoo_ma
     assert "attribute" in shown
 
 
-def test_every_row_of_a_matrix_is_a_picture(phcle, fitted, zoo_map):
-    call = ("understand", fitted, "three.npy", "one.npy")
-    answers = json.loads(phcle(*call, "--model", zoo_map, "--json").stdout)
-    assert [x["picture"] for x in answers] == [
-        "three.npy, row 0",
-        "three.npy, row 1",
-        "three.npy, row 2",
-        "one.npy",
-    ]
-    for one, other in zip(answers[0]["related"], answers[3]["related"], strict=True):
-        assert one["label"] == other["label"]
-        assert one["share"] == pytest.approx(other["share"])
-
-
 def test_photos_are_described_with_the_network_of_the_map(phcle, fitted, zoo):
     Image = pytest.importorskip("PIL.Image")
     save_network(zoo / "net")
@@ -109,20 +95,6 @@ def test_map_of_features_refuses_photos(phcle, fitted, zoo_map):
 def test_map_needs_features_or_photos_with_a_network(phcle, fitted, given):
     result = phcle("understand", fitted, *given, "--learn", "m.map", code=2)
     assert "give --features, or --photos together with --network" in result.stderr
-
-
-def test_wrong_features_are_refused(phcle, fitted, zoo, zoo_map):
-    np.save(zoo / "short.npy", np.ones(3))
-    np.save(zoo / "nan.npy", np.full((1, 8), np.nan))
-    (zoo / "text.npy").write_text("no array")
-    for file, message in (
-        ("short.npy", "expecting 8 features"),
-        ("nan.npy", "nan.npy: features must be finite numbers"),
-        ("text.npy", "is damaged, or not a NumPy file"),
-        ("none.npy", "no such file"),
-    ):
-        call = ("understand", fitted, file, "--model", zoo_map)
-        assert message in phcle(*call, code=2).stderr
 
 
 def test_map_is_not_written_over_its_input(phcle, fitted, images):

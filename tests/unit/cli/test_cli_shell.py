@@ -31,15 +31,6 @@ def test_version_is_that_of_the_package(phcle):
     assert phcle("--version").stdout == f"phcle {library.__version__}\n"
 
 
-def test_help_imports_nothing_slow():
-    code = (
-        "import sys, phcle.cli.app; "
-        "slow = {'numpy', 'scipy', 'sklearn', 'torch', 'pandas'} & set(sys.modules); "
-        "sys.exit(', '.join(slow) or 0)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 STOPS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
 if hasattr(signal, "SIGHUP"):
     STOPS.append((signal.SIGHUP, 129))

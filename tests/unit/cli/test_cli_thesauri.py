@@ -17,12 +17,6 @@ BEASTS = """
     skos:definition "A large felid."@en .
 :felid skos:broader :beast . :dog skos:broader :beast ; skos:prefLabel "dog"@en .
 """
-OWL = """
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-@prefix : <http://example.org/> .
-:cat rdfs:subClassOf :felid . :lion rdfs:subClassOf :felid . :dog rdfs:subClassOf :pet .
-:lion rdfs:subClassOf :pet .
-"""
 
 
 @pytest.fixture
@@ -89,39 +83,3 @@ def test_what_is_new_in_a_newer_edition_is_added(fit, phcle, zoo):
     phcle("add", "b.phcle", *files, "--out", "other.phcle")
     other = library.load(zoo / "other.phcle")
     assert abs(other["siamese"] - whole["siamese"]).max() < 1e-6
-
-
-def test_names_of_new_nodes_are_in_the_language_asked_for(fit, phcle, zoo):
-    fit("--skos", "beasts.ttl", "--language", "de")
-    (zoo / "names.csv").write_text("label,name\nsiamese,Siamkatze\n")
-    files = ("--skos", "beasts-2.ttl", "--language", "de", "--names", "names.csv")
-    phcle("add", "b.phcle", *files, "--out", "more.phcle")
-    whole = library.load(zoo / "more.phcle")
-    assert [whole.name_of(x) for x in ("lynx", "siamese")] == ["Luchs", "Siamkatze"]
-
-
-@pytest.mark.parametrize(
-    ("fitted", "file", "message"),
-    [
-        ("--skos beasts.ttl", "", "beasts.ttl: names no node that is new"),
-        ("--attributes looks.csv", "", "nothing in the fit was learned from --skos"),
-        (
-            "--attributes looks.csv",
-            "looks=",
-            "context 'looks' of the fit is no taxonomy",
-        ),
-        ("--attributes looks.csv", "look=", "no context 'look'. Did you mean 'looks'?"),
-    ],
-)
-def test_an_edition_that_does_not_fit_is_refused(
-    fit, phcle, zoo, fitted, file, message
-):
-    fit(*fitted.split())
-    add = ("add", "b.phcle", "--skos", f"{file}beasts.ttl", "--out", "more.phcle")
-    assert message in phcle(*add, code=2).stderr
-    assert not (zoo / "more.phcle").exists()
-
-
-def test_an_ontology_is_a_context(fit, zoo):
-    (zoo / "zoo.owl").write_text(OWL)
-    assert fit("--owl", "zoo.owl").labels == ("cat", "lion", "dog")

@@ -8,7 +8,7 @@ import shlex
 
 import numpy as np
 import pytest
-from command_line import app, call
+from command_line import app
 
 from phcle import load
 from phcle.images import ImageMap
@@ -162,12 +162,6 @@ def test_one_file_has_the_options_of_several_commands(phcle, zoo):
     assert json.loads(phcle("info", "labels.phcle", "--json").stdout)["dim"] == 2
 
 
-def test_a_file_without_tables_is_about_the_command_it_is_given_to(phcle, zoo):
-    (zoo / "run.toml").write_text('hierarchy = "tree.csv"\nout = "a.phcle"\ndim = 2\n')
-    phcle("--config", "run.toml", "fit")
-    assert (zoo / "a.phcle").exists()
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -182,8 +176,3 @@ def test_a_file_without_tables_is_about_the_command_it_is_given_to(phcle, zoo):
 def test_a_file_of_options_that_cannot_be_used_is_refused(phcle, zoo, text, said):
     (zoo / "run.toml").write_text(text)
     assert said in phcle("--config", "run.toml", "fit", code=2).stderr
-
-
-def test_a_file_of_options_that_is_not_there_is_named():
-    said = call("--config", "nothing.toml", "fit", code=2).stderr
-    assert "nothing.toml: no such file" in said

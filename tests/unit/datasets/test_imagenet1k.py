@@ -27,24 +27,6 @@ def test_no_label_lies_above_another(imagenet):
     assert set(imagenet.labels) == set(tree.leaves)
 
 
-def test_every_node_has_a_name_and_every_label_a_gloss(imagenet):
-    assert {node for edge in imagenet.edges for node in edge} <= set(imagenet.names)
-    assert set(imagenet.glosses) == set(imagenet.labels)
-    assert all(imagenet.glosses.values())
-
-
-def test_parts_are_a_partial_context(imagenet):
-    assert 100 < len(imagenet.parts) < 200
-    assert "handle" in imagenet.parts["n03063689"]
-
-
-def test_contexts_cover_what_they_should(imagenet):
-    hierarchy, parts, words = imagenet.contexts()
-    assert len(hierarchy.observed_labels) == 1000
-    assert len(parts.labels) == len(imagenet.parts)
-    assert len(words.labels) == 1000
-
-
 def test_properties_are_of_every_fourth_label_and_agree_with_its_name(imagenet):
     properties = imagenet.properties()
     assert properties.labels == imagenet.labels[::4]

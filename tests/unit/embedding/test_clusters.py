@@ -63,13 +63,6 @@ def test_a_node_above_all_labels_names_no_part_of_them(named):
         assert name not in ("animal", "thing")
 
 
-def test_labels_with_nothing_in_common_have_the_name_of_one_of_them(named):
-    group = ("cat", "wolf", "cod", "dog")
-    name, other = named(group, ("lion", "carp", "fox"))
-    assert name.removesuffix(" and others") in group
-    assert other.endswith("and others")
-
-
 def test_one_label_is_its_own_name_and_no_name_is_given_twice(named):
     halves = [("cat", "lion"), ("tiger", "lynx")]
     others = [("tuna",), ("dog", "wolf", "fox"), ("carp", "eel", "cod")]

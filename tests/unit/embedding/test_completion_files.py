@@ -75,15 +75,6 @@ def test_json_has_plain_values_and_all_digits(tmp_path, ending):
     assert list(found[0]) == ["label", "context", *WITH_ALL[1:]]
 
 
-@pytest.mark.parametrize("ending", [".json", ".jsonl", ".csv"])
-def test_no_cells_are_a_valid_file(tmp_path, ending):
-    path = tmp_path / f"filled{ending}"
-    assert write_cells([], path) == 0
-    assert path.read_text() == {".json": "[]\n", ".jsonl": ""}.get(
-        ending, ",".join(COLUMNS) + "\n"
-    )
-
-
 def test_parquet_has_numbers_where_a_column_has_only_numbers(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "filled.parquet"

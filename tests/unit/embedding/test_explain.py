@@ -91,11 +91,6 @@ def test_what_both_lack_has_a_group_of_its_own(zoo):
     assert groups["neither"].words == "neither has"
 
 
-def test_many_columns_that_both_lack_are_counted_but_not_named(zoo):
-    group = groups_of(zoo, "lion", "wolf", "habits", k=1)["neither"]
-    assert (group.size, group.columns, group.n_others) == (2, (), 2)
-
-
 def test_numbers_are_compared_with_their_mean_and_zero_or_one_is_yes_or_no(zoo):
     groups = groups_of(zoo, "lion", "tiger", "looks")
     assert [x.column for x in groups["both_high"].columns] == ["kg"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import threading
 
 import joblib
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from phcle import PHCLE, DescriptiveContext, LabelEmbedding, RelationalContext
+from phcle import PHCLE, DescriptiveContext, RelationalContext
 
 TREE = [("cat", "felid"), ("lion", "felid"), ("dog", "canid"), ("wolf", "canid")]
 TREE += [("felid", "beast"), ("canid", "beast")]
@@ -77,13 +76,6 @@ def test_an_embedding_survives_every_copy_with_names_and_contexts(model, tmp_pat
         assert found.explain("cat", "lion") == embedding.explain("cat", "lion")
 
 
-def test_a_pickle_holds_no_caches():
-    plain = LabelEmbedding(("a", "b"), np.ones((2, 1000)))
-    size = len(pickle.dumps(plain))
-    plain.nearest("a")
-    assert len(pickle.dumps(plain)) == size
-
-
 def test_contexts_survive_every_copy(contexts, tmp_path):
     for context in contexts:
         expected = objective(contexts[0], context)
@@ -106,18 +98,6 @@ def test_clone_drops_what_was_learned_and_keeps_options(model):
         check_is_fitted(plain)
     check_is_fitted(model)
     model.set_params(ridge=10.0)
-
-
-def test_a_lock_in_user_code_does_not_get_into_a_context(tmp_path):
-    class Encoder:
-        def __init__(self):
-            self.lock = threading.Lock()
-
-        def encode(self, texts):
-            return np.eye(len(texts))
-
-    context = DescriptiveContext.from_texts({"a": "x", "b": "y"}, encoder=Encoder())
-    assert pickle.loads(pickle.dumps(context)).labels == ("a", "b")
 
 
 def test_an_embedding_comes_back_from_a_frame(model):

@@ -66,24 +66,6 @@ def test_eszsl_is_the_minimum_of_its_objective(rng):
     np.testing.assert_allclose(model.decision_function(X), X @ V @ new.T, atol=1e-10)
 
 
-def test_eszsl_is_the_same_with_more_features_than_images(rng):
-    X, S = rng.normal(size=(8, 20)), rng.normal(size=(4, 3))
-    y = list("abcabcab")
-    model = ESZSL(
-        LabelEmbedding(tuple("abcd"), S),
-        candidates="all",
-        feature_ridge=0.1,
-        normalize="none",
-        features="none",
-    ).fit(X, y)
-    Y = np.where(np.array(y)[:, None] == np.array(list("abc")), 1.0, -1.0)
-    gamma = 0.1 * (X**2).sum() / 8
-    lam = (S[:3] ** 2).sum() / 3
-    V = np.linalg.inv(X.T @ X + gamma * np.eye(20)) @ X.T @ Y @ S[:3]
-    V = V @ np.linalg.inv(S[:3].T @ S[:3] + lam * np.eye(3))
-    np.testing.assert_allclose(model.decision_function(X), X @ V @ S.T, atol=1e-10)
-
-
 @pytest.mark.parametrize("top", [4, 1000])
 def test_conse_matches_a_loop_over_images(planted_problem, top):
     embedding, task = planted_problem

@@ -78,17 +78,6 @@ def test_automatic_weights_give_noise_nothing(rng):
     assert found[2].startswith("noise: no weight")
 
 
-def test_labels_that_only_noise_knows_keep_a_little_of_it(rng):
-    contexts = planted_contexts(rng)
-    more = DescriptiveContext(
-        "more", ("stranger", *contexts[1].labels), ("x",), rng.normal(size=(151, 1))
-    )
-    model = PHCLE(dim=10, weights="auto", completion="none").fit([*contexts, more])
-    assert 0 < model.weights_["more"] < 0.1
-    assert "known only there" in model.chosen_.weighing[-1]
-    assert np.any(model.embedding_["stranger"])
-
-
 def test_nie_weights_reward_the_noise_that_can_be_overfitted(rng):
     """Why "nie" is kept for the record only (see the table of the paper's errors)."""
     model = PHCLE(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from phcle.errors import FileError
 from phcle.tables import guess_files, read_contexts
 
-SHARED = Path(__file__).parents[4] / "shared" / "data"
 JOBS = [(f"job {i}", f"sector {i % 4}") for i in range(20)]
 TREE = [*JOBS, *[(f"sector {i}", "work") for i in range(4)]]
 MANY = [(f"thing {i}", f"quality {(i * j) % 5}") for i in range(12) for j in (1, 2, 3)]
@@ -140,24 +138,6 @@ def test_the_beginning_of_an_rdf_file_tells_its_kind(tmp_path, kind):
     (tmp_path / "file.ttl").write_text(f"@prefix x: <http://www.w3.org/{kind}> .")
     (file,) = guess_files([tmp_path / "file.ttl"]).files
     assert file.kind in kind
-
-
-REAL = {
-    "shop/taxonomy.csv": "hierarchy",
-    "shop/attributes.csv": "attributes",
-    "pantheria/taxonomy.csv": "hierarchy",
-    "pantheria/traits.csv": "attributes",
-    "grambank/languages.csv": "attributes",
-}
-
-
-@pytest.mark.parametrize(("name", "kind"), REAL.items())
-def test_real_tables_are_recognised(guess, name, kind):
-    if not SHARED.exists():
-        pytest.skip("shared/data is not beside the checkout")
-    with (SHARED / name).open(encoding="latin-1", newline="") as file:
-        header, *cells = islice(csv.reader(file), 2001)
-    assert guess(header, cells).kind == kind
 
 
 OFFICE = "job;sector\nnurse;health\nsurgeon;health\nbaker;food\ncook;food\n"

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from command_line import call
 
-from phcle import PHCLE, DescriptiveContext, RelationalContext, load, read_contexts
-from phcle.errors import BackendError, ContextError, FileError
-from phcle.tables import guess_files, read_newick
+from phcle import PHCLE, DescriptiveContext, RelationalContext, load
+from phcle.errors import ContextError
+from phcle.tables import read_newick
 
 pytest.importorskip("newick", reason="the extra 'trees' is not installed")
 
@@ -90,12 +90,6 @@ def test_bad_trees_are_refused(tree, text, message):
     assert str(path) in str(caught.value) or "'t'" in str(caught.value)
 
 
-def test_without_the_library_the_remedy_is_said(tree, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "newick", None)
-    with pytest.raises(BackendError, match=r"pip install 'phcle\[trees\]'"):
-        read_newick(tree(CATS))
-
-
 def with_values(tree):
     """A fit of the tree as a family, with a table whose groups of four are alike."""
     rng = np.random.default_rng(0)
@@ -155,16 +149,6 @@ def test_lengths_are_stored_and_kept_when_labels_are_added(tree, tmp_path):
         kept = load(more).contexts[0].hierarchy.lengths_by_edge
         assert stored.lengths_by_edge.items() <= kept.items()
     assert {"newer", "newest"} <= set(load(more).labels)
-
-
-def test_a_tree_in_a_folder_is_found(tree, tmp_path):
-    tree(CATS, "tree.nwk")
-    [file] = guess_files([tmp_path]).files
-    assert file.kind == "hierarchy"
-    [context] = read_contexts(hierarchy=file.path)
-    assert (context.name, len(context.labels)) == ("tree", 4)
-    with pytest.raises(FileError, match=r"gone\.nwk: no such file"):
-        read_contexts(hierarchy=tmp_path / "gone.nwk")
 
 
 def test_forged_lengths_are_refused(tree):

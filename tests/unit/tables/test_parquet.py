@@ -67,13 +67,6 @@ def test_errors_in_parquet_name_the_row(write):
     assert "'a' (rows 1 and 3)" in summary.remarks[0]
 
 
-def test_cells_that_hold_lists_are_refused_with_their_column(tmp_path):
-    path = tmp_path / "tags.parquet"
-    pq.write_table(pa.table({"label": ["a"], "tag": [["red", "blue"]]}), path)
-    with pytest.raises(FileError, match=r"column 'tag' holds list<.*> values"):
-        read_contexts(tags=path)
-
-
 def test_a_parquet_file_without_rows_or_columns_says_so(tmp_path):
     path = tmp_path / "empty.parquet"
     pq.write_table(pa.table({"label": pa.array([], pa.string()), "tag": []}), path)
