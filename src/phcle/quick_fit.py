@@ -19,13 +19,10 @@ from phcle.embedding import LabelEmbedding
 from phcle.errors import ContextError, GuessWarning
 from phcle.estimator import PHCLE
 from phcle.tables.check import GuessedFiles, guess_files
-from phcle.tables.file_kinds import with_lists
+from phcle.tables.file_kinds import ContextFile, named_file, with_lists
 from phcle.tables.files import ReadContexts, collect_files
-from phcle.tables.frames import frame_table, is_frame, say_remarks
-from phcle.tables.kinds import Guess
 from phcle.tables.matching import warn_of_match
-from phcle.tables.reader import Table
-from phcle.tables.rows import read_cells, read_table
+from phcle.tables.reader import frame_table, is_frame, say_remarks
 
 
 def fit(
@@ -97,9 +94,7 @@ def _read(
     """Contexts of all that was given, with labels that are spelled alike."""
     contexts: list[Context] = []
     before: list[ReadContexts] = []
-    files: dict[Path, str | None] = {}  # name by path
-    tables: dict[str, Table] = {}
-    unnamed: set[str] = set()
+    given: list[ContextFile] = []
     for n, (name, each) in enumerate(_flat(data, None), 1):
         if isinstance(each, Context):
             contexts.append(each)
@@ -107,60 +102,54 @@ def _read(
             before.append(each)
             contexts.extend(each)
         elif isinstance(each, (str, Path)):
-            files[Path(each)] = name
+            given.append(replace(named_file("", each), given_name=name))
         elif is_frame(each):
-            key = name or f"data frame {n}"
-            unnamed |= set() if name else {key}
-            table = frame_table(each, key)
-            if table is not None:  # else it is empty
-                tables[key] = table
+            path = Path(name or f"data frame {n}")
+            if any(path == file.path for file in given):
+                raise ContextError(f"two data frames are called {name!r}; rename one.")
+            table = frame_table(each, str(path))
+            given.append(ContextFile("", path, name, table=table))
         else:
             raise ContextError(
                 "phcle.fit takes paths, data frames, contexts, or mappings of them. "
                 f"Got {type(each).__name__} instead."
             )
-    # Labels in the index of a frame leave nothing to guess.
-    samples = {key: x.sample() for key, x in tables.items() if not x.given_columns}
-    is_open = bool(files or samples)
-    guessed = guess_files(files, beside=samples) if is_open else GuessedFiles()
-    _refuse_open(guessed)
+    guessed = guess_files(given) if given else GuessedFiles()
+    if guessed.faults:
+        raise ContextError("\n".join(guessed.faults.values()))
     _say(guessed)
-    chosen = (
-        None if labels is None or isinstance(labels, (str, Path)) else tuple(labels)
-    )
-    called = dict(names) if isinstance(names, Mapping) else {}
-    n_of_kind: Counter[str] = Counter()
-    for key, table in tables.items():
-        guess = guessed.tables.get(key, Guess("attributes"))
-        table.given_columns = table.given_columns or guess.columns
-        kind = str(guess.kind)
-        if kind == "names":
-            called = {**read_cells(table, "names"), **called}
-        elif kind == "labels":
-            chosen = chosen or tuple(cells[0] for _, cells in table.texts())
-        else:
-            if key in unnamed:
-                n_of_kind[kind] += 1
-                n = n_of_kind[kind]
-                key = kind if n == 1 else f"{kind} {n}"
-            contexts.append(read_table(kind, table, key))
-            if kind == "attributes":
-                say_remarks(table, stacklevel=4)
+    called_by_user = dict(names) if isinstance(names, Mapping) else {}
+    is_path = labels is None or isinstance(labels, (str, Path))
+    chosen = None if is_path else tuple(labels)
     for each in before:
-        called = {**each.names, **called}
+        called_by_user = {**each.names, **called_by_user}
         chosen = chosen or each.labels
-    named = [replace(file, given_name=files.get(file.path)) for file in guessed.files]
     found = collect_files(
-        with_lists(named, labels=labels, names=names),
+        with_lists(_named(guessed.files), labels=labels, names=names),
         label_words=words,
         match=match,
         synonyms=synonyms,
         labels=chosen,
-        names=called,
+        names=called_by_user,
         beside=contexts,
     ).whole()
+    for summary in found.summaries:
+        if not summary.sha256:
+            say_remarks(summary, stacklevel=3)
     summaries = [summary for each in (*before, found) for summary in each.summaries]
     return replace(found, summaries=tuple(summaries))
+
+
+def _named(files: Iterable[ContextFile]) -> Iterator[ContextFile]:
+    """Name the contexts of data frames without a name after their kind."""
+    n_of_kind: Counter[str] = Counter()
+    for file in files:
+        name = file.given_name
+        if file.table is not None and name is None:
+            n_of_kind[file.kind] += 1
+            n = n_of_kind[file.kind]
+            name = file.kind if n == 1 else f"{file.kind} {n}"
+        yield replace(file, given_name=name)
 
 
 def _flat(data: Any, name: str | None) -> Iterator[tuple[str | None, Any]]:
@@ -175,25 +164,11 @@ def _flat(data: Any, name: str | None) -> Iterator[tuple[str | None, Any]]:
         yield name, data
 
 
-def _refuse_open(guessed: GuessedFiles) -> None:
-    """Refuse files and frames that may be of several kinds, all at once."""
-    faults = [*guessed.faults.values()]
-    for name, guess in guessed.tables.items():
-        if guess.kind is None:
-            reason = guess.why.partition("; say what it is")[0]
-            ways = " or ".join(f"from_{x}" for x in guess.between)
-            faults.append(f"{name}: {reason}; make the context yourself with {ways}.")
-    if faults:
-        raise ContextError("\n".join(faults))
-
-
 def _say(guessed: GuessedFiles) -> None:
     """Warn what was guessed, if the titles of any table leave a doubt."""
-    guesses = {x.name: guess for x, guess in guessed.guesses.items()}
-    guesses.update(guessed.tables)
     taken = []
-    for name, guess in guesses.items():
+    for path, guess in guessed.guesses.items():
         roles = ", ".join(f"{role} is {x!r}" for role, x in guess.columns.items())
-        taken.append(f"{name} as {guess.kind}" + (f" ({roles})" if roles else ""))
-    if any(guess.is_guess for guess in guesses.values()):
+        taken.append(f"{path.name} as {guess.kind}" + (f" ({roles})" if roles else ""))
+    if any(guess.is_guess for guess in guessed.guesses.values()):
         warnings.warn(f"taken: {'; '.join(taken)}.", GuessWarning, stacklevel=4)

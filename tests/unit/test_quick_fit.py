@@ -90,10 +90,20 @@ def test_all_that_is_open_is_named_at_once():
 
 def test_labels_of_one_frame_tell_what_another_is():
     things = pd.DataFrame({"label": list("xyz"), "size": [1, 2, 3]})
-    pairs = pd.DataFrame({"a": list("xxyyzz"), "b": list("ppqqpq")})
+    pairs = pd.DataFrame({"a": list("xxyyzz"), "b": list("pqqppq")})
     with pytest.warns(GuessWarning, match="data frame 2 as tags"):
         found = phcle.fit(things, pairs, **QUICK)
     assert found.labels == ("x", "y", "z")
+
+
+@pytest.mark.filterwarnings("ignore::phcle.errors.PhcleWarning")
+def test_frames_that_cannot_be_told_apart_or_read_are_refused():
+    with pytest.raises(ContextError, match="two data frames are called 'one'"):
+        phcle.fit({"one": TREE}, {"one": SIZES})
+    other = pd.DataFrame({"label": ["cat"], "synonym": ["Felis catus"]})
+    tags = pd.DataFrame({"label": ["Felis catus", "dog"], "tag": ["fine", "loyal"]})
+    found = phcle.fit({"other": other, "tags": tags, "sizes": SIZES}, **QUICK)
+    assert set(found.labels) == {"cat", "dog", "lion", "wolf"}
 
 
 JOBS = Path(__file__).parents[1] / "fixtures" / "jobs"

@@ -25,7 +25,7 @@ from phcle.contexts.labels import (
 from phcle.contexts.matrices import LARGEST
 from phcle.errors import ContextError, ContextWarning, FileError, OptionError
 from phcle.files.container import TensorStore
-from phcle.tables.frames import as_row, rows_of
+from phcle.tables.reader import as_row, rows_of
 
 Counts = tuple[tuple[str, ...], sp.csr_array]
 

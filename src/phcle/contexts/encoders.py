@@ -31,7 +31,7 @@ from phcle.errors import ContextError, OptionError
 from phcle.files.container import TensorStore
 from phcle.tables.cells import UnknownMarkers
 from phcle.tables.columns import ColumnSummary, OddCell, read_column
-from phcle.tables.frames import is_frame, rows_of
+from phcle.tables.reader import is_frame, rows_of
 
 FieldKind = Literal["number", "truth", "category", "tag", "word"]
 

@@ -23,7 +23,7 @@ from phcle.contexts.labels import index_of, positions_of, some_names
 from phcle.contexts.matrices import take_columns
 from phcle.errors import ContextError, OptionError, check_choice, did_you_mean
 from phcle.files.container import TensorStore
-from phcle.tables.frames import rows_of
+from phcle.tables.reader import rows_of
 
 LENGTHS = 1e-100, 1e100
 """Lengths that edges may have; their products are numbers, too."""

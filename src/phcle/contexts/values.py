@@ -50,8 +50,13 @@ from phcle.errors import ContextError, ContextWarning, did_you_mean, some
 from phcle.files.container import TensorStore
 from phcle.tables.cells import UnknownMarkers
 from phcle.tables.columns import encode_columns
-from phcle.tables.frames import frame_table, labelled_rows, say_remarks
-from phcle.tables.reader import Reading
+from phcle.tables.reader import (
+    Reading,
+    frame_table,
+    is_frame,
+    labelled_rows,
+    say_remarks,
+)
 from phcle.tables.word_vectors import read_word_vectors
 
 PLAIN = Source()
@@ -731,12 +736,12 @@ class DescriptiveContext(Context):
         from phcle.tables.rows import read_attributes  # which imports this module
 
         reading = Reading(None, None, tuple(na), keep_na, read_as or {}, repeats)
-        table = frame_table(frame, f"context {name!r}", reading, labels)
-        if table is None:
+        if not is_frame(frame):
             raise ContextError(
                 f"context {name!r}: a data frame of pandas, Polars or PyArrow is "
                 f"needed. Got {type(frame).__name__} instead."
             )
+        table = frame_table(frame, f"context {name!r}", reading, labels)
         context = read_attributes(table, name, standardize=standardize, log=log)
         say_remarks(table, stacklevel=2)
         return context
@@ -988,7 +993,8 @@ class DescriptiveContext(Context):
             known = vectors.key_to_index
             listed = known if words is None else words.intersection(known)
             found = {word: vectors[word] for word in listed}
-        elif (table := frame_table(vectors, f"context {name!r}")) is not None:
+        elif is_frame(vectors):
+            table = frame_table(vectors, f"context {name!r}")
             merged = labelled_rows(table)
             say_remarks(table, stacklevel=2)
             own: Any = zip(*merged.cells.values(), strict=True)

@@ -12,7 +12,6 @@ import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from phcle.tables.file_kinds import (
     NEWICK,
     ROLES,
     ContextFile,
-    split_columns,
+    named_file,
     with_lists,
 )
 from phcle.tables.files import CollectedFiles, FileSummary, collect_files
@@ -39,8 +38,8 @@ NO_TABLES = {
 }
 """Kinds by the endings of files that are no tables; RDF may also be a vocabulary."""
 
-NOT_IN_FOLDERS = (".bin", ".xml")
-"""Endings that may mean anything, so such files are read if they are named."""
+IN_FOLDERS = {*TABLES, *NO_TABLES} - {".bin", ".xml"}
+"""Endings of files of a folder that are read; these two may mean anything."""
 
 SKOS_SIGN = b"skos/core#"
 
@@ -62,15 +61,12 @@ class GuessedFiles:
         Files that cannot be read or told, with the reason.
     ignored : tuple of Path
         Files of a folder whose ending says that they are something else.
-    tables : dict
-        Guesses for the further tables, by name.
     """
 
     files: tuple[ContextFile, ...] = ()
     guesses: Mapping[Path, Guess] = field(default_factory=dict)
     faults: Mapping[Path, str] = field(default_factory=dict)
     ignored: tuple[Path, ...] = ()
-    tables: Mapping[str, Guess] = field(default_factory=dict)
 
     def command(self, out: str = "labels.phcle") -> str:
         """Write the command that fits an embedding to these files.
@@ -97,46 +93,44 @@ class GuessedFiles:
 
 def _kind_of_ending(path: Path) -> str | None:
     """The kind of a file that is no table; the beginning of RDF files is read."""
-    kind = NO_TABLES.get(path.suffix.lower())
+    kind = NO_TABLES.get(path.suffix.lower()) if path.is_file() else None
     if kind == "owl" and path.suffix.lower() != ".owl":
         with path.open("rb") as file:
             return "skos" if SKOS_SIGN in file.read(100_000) else "owl"
     return kind
 
 
-def _list_paths(paths: Iterable[str | Path]) -> tuple[list[Path], list[Path]]:
+def _listed(
+    given: Iterable[str | Path | ContextFile],
+) -> tuple[dict[Path, ContextFile], list[Path]]:
     """Files, those of a folder by name; and the files of folders that are not read."""
-    files: list[Path] = []
+    files: list[ContextFile] = []
     ignored: list[Path] = []
-    for path in map(Path, paths):
-        if not path.is_dir():
-            files.append(path)
+    for each in given:
+        file = each if isinstance(each, ContextFile) else named_file("", each)
+        if file.table is not None or not file.path.is_dir():
+            files.append(file)
             continue
-        for each in sorted(path.iterdir()):
-            if each.is_file() and not each.name.startswith((".", "~$")):
-                ending = each.suffix.lower()
-                is_known = ending in TABLES or ending in NO_TABLES
-                is_read = is_known and ending not in NOT_IN_FOLDERS
-                (files if is_read else ignored).append(each)
-    return list(dict.fromkeys(files)), ignored
+        for path in sorted(file.path.iterdir()):
+            if path.is_file() and not path.name.startswith((".", "~$")):
+                if path.suffix.lower() in IN_FOLDERS:
+                    files.append(ContextFile("", path))
+                else:
+                    ignored.append(path)
+    return {file.path: file for file in files}, ignored
 
 
 def guess_files(
-    paths: Iterable[str | Path],
-    reading: Reading | None = None,
-    *,
-    beside: Mapping[str, TableSample] | None = None,
+    paths: Iterable[str | Path | ContextFile], reading: Reading | None = None
 ) -> GuessedFiles:
     r"""Guess what every file is.
 
     Parameters
     ----------
-    paths : iterable of str or Path
-        Files and folders.
+    paths : iterable of str, Path or ContextFile
+        Files and folders, or data frames that were opened.
     reading : Reading, optional
         How the user wants tables to be read.
-    beside : mapping from str to TableSample, optional
-        Further tables by name, such as data frames, which are compared with the files.
 
     Returns
     -------
@@ -154,59 +148,51 @@ def guess_files(
     >>> file.kind, dict(file.columns)
     ('hierarchy', {'child': 'job', 'parent': 'sector'})
     """
-    paths = list(paths)
-    listed, ignored = _list_paths(paths)
-    if not listed and (paths or not beside):
+    given, ignored = _listed(paths)
+    if not given:
         raise FileError("no file was found; name files, or a folder with tables.")
     guesses: dict[Path, Guess] = {}
     faults: dict[Path, str] = {}
-    samples: dict[str, TableSample] = {}
-    sheets = dict(split_columns("", path) for path in listed)
-    for path, sheet in sheets.items():
+    samples: dict[Path, TableSample] = {}
+    files: list[ContextFile] = []
+    for path, file in given.items():
         try:
-            kind = _kind_of_ending(path) if path.is_file() else None
-            if kind is None:
-                samples[str(path)] = open_table(path, reading, columns=sheet).sample()
-            else:
+            kind = None if file.table else _kind_of_ending(path)
+            if kind is not None:
                 guesses[path] = Guess(kind, {}, f"its ending is {path.suffix}")
+            elif file.table and file.table.given_columns:
+                guesses[path] = Guess("attributes", {}, "its index holds labels")
+            else:
+                table = file.table or open_table(path, reading, columns=file.columns)
+                samples[path] = table.sample()
         except OSError as error:
             faults[path] = str(error)
-    found = guess_kinds({**samples, **(beside or {})})
-    files: list[ContextFile] = []
-    for path, sheet in sheets.items():
-        sample = samples.get(str(path))
-        if sample is not None:
-            guess = found[str(path)]
-            others = [x for x in samples.values() if x is not sample]
-            if guess.kind == "labels" and not _lists_labels(sample, others):
-                ignored.append(path)
-                continue
-            columns = {**_unusual(guess, sample.header), **sheet}
-            guesses[path] = replace(guess, columns=columns)
-        if path not in guesses:
-            continue
-        guess = guesses[path]
+    for path, guess in guess_kinds(samples).items():
+        file, sample = given[path], samples[path]
+        others = [x for x in samples.values() if x is not sample]
+        if guess.kind != "labels" or file.table or _lists_labels(sample, others):
+            columns = guess.columns if file.table else _unusual(guess, sample.header)
+            guesses[path] = replace(guess, columns={**columns, **file.columns})
+        else:
+            ignored.append(path)
+    for path in [path for path in given if path in guesses]:
+        file, guess = given[path], guesses[path]
         first = next((x.path for x in files if x.kind == guess.kind in LISTS), path)
         if guess.kind is None:
-            faults[path] = f"{path}: {guess.why}"
+            faults[path] = f"{path}: {guess.way_out(is_file=file.table is None)}"
         elif first != path:
             faults[path] = f"{path}: seems to be --{guess.kind}, as {first} is; choose."
         else:
-            files.append(ContextFile(guess.kind, path, columns=guess.columns))
+            files.append(replace(file, kind=guess.kind, columns=guess.columns))
     order = {kind: at for at, kind in enumerate((*FIRST, "", *LISTS))}
     files.sort(key=lambda file: order.get(file.kind, len(FIRST)))
-    tables = {name: found[name] for name in beside or {}}
-    return GuessedFiles(tuple(files), guesses, faults, tuple(ignored), tables)
+    return GuessedFiles(tuple(files), guesses, faults, tuple(ignored))
 
 
 def _lists_labels(sample: TableSample, others: Sequence[TableSample]) -> bool:
     """Whether the lines of a text are labels of other files, and no notes."""
-    lines = {
-        plain_title(str(x))
-        for x in (*sample.header, *sample.first, *chain(*sample.rows))
-        if x
-    }
-    cells = {plain_title(str(x)) for other in others for x in chain(*other.rows)}
+    lines = sample.plain_cells
+    cells = frozenset().union(*(other.plain_cells for other in others))
     return 2 * len(lines & cells) >= len(lines)
 
 

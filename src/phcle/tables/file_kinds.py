@@ -5,13 +5,17 @@ The command line makes its flags from `FILE_KINDS`, so nothing slow is imported 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from phcle.errors import ContextError
+from phcle.errors import check_choice
 from phcle.files.reading import is_file
+
+if TYPE_CHECKING:
+    from phcle.tables.reader import Table
 
 FILE_KINDS = {
     "hierarchy": "Taxonomy: columns child,parent, or a Newick tree (.nwk).",
@@ -61,25 +65,28 @@ LEVELS = "levels"
 
 @dataclass(frozen=True)
 class ContextFile:
-    """A file that is to become a context.
+    """A file, or a data frame, that is to become a context.
 
     Attributes
     ----------
     kind : str
         A key of `FILE_KINDS`, or one of `LISTS`.
     path : Path
-        The file.
+        The file; of a data frame what messages call it.
     given_name : str or None
         Name of the context; None names it after the file.
     columns : mapping
         Titles of columns by their role, such as `{"child": "job", "parent": "sector"}`;
         columns that are not named are found.
+    table : Table or None
+        The table of a data frame.
     """
 
     kind: str
     path: Path
     given_name: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    table: Table | None = None
 
     @property
     def name(self) -> str:
@@ -102,10 +109,7 @@ def list_files(given: Mapping[str, Files]) -> list[ContextFile]:
     """List the files of every kind: a path, several, or paths by names of contexts."""
     found: list[ContextFile] = []
     for kind, files in given.items():
-        if kind not in FILE_KINDS:
-            raise ContextError(
-                f"a kind of file must be one of {', '.join(FILE_KINDS)}. Got {kind!r}."
-            )
+        check_choice("a kind of file", kind, FILE_KINDS)
         if isinstance(files, (str, Path, ContextFile)):
             files = [files]
         named: Iterable[tuple[str | None, OneFile]] = (
@@ -161,31 +165,18 @@ def split_columns(kind: str, text: str | Path) -> tuple[Path, dict[str, str]]:
     >>> split_columns("hierarchy", "book.xlsx#Tree")[1]
     {'sheet': 'Tree'}
     """
-    path, colon, columns = str(text).rpartition(":")
     if is_file(text):
         return Path(text), {}
-    if not colon or not path:
-        return _split_sheet(Path(text))
-    found: dict[str, str] = {}
-    roles = (*ROLES.get(kind, ()), *([LEVELS] if kind == "hierarchy" else []), SHEET)
-    for piece in columns.split(","):
-        role, equals, title = piece.partition("=")
-        if equals and role.strip().lower() in roles:
-            found[role.strip().lower()] = title.strip()
-        elif found:  # a title that holds a comma
-            last = next(reversed(found))
-            found[last] += f",{piece}"
-        else:
-            return _split_sheet(Path(text))
-    book, sheet = _split_sheet(Path(path))
-    return book, {**sheet, **found}
-
-
-def _split_sheet(path: Path) -> tuple[Path, dict[str, str]]:
-    book, mark, sheet = str(path).rpartition("#")
+    levels = (LEVELS,) if kind == "hierarchy" else ()
+    roles = "|".join((*ROLES.get(kind, ()), *levels, SHEET))
+    # Titles may hold commas and colons, which do not stand before a role.
+    path, *pieces = re.split(rf"(?i)[:,] *({roles}) *=", str(text))
+    titles = map(str.strip, pieces[1::2])
+    found = dict(zip(map(str.lower, pieces[::2]), titles, strict=True))
+    book, mark, sheet = path.rpartition("#")
     if mark and sheet and book.lower().endswith(BOOKS):
-        return Path(book), {SHEET: sheet}
-    return path, {}
+        return Path(book), {SHEET: sheet, **found}
+    return Path(path), found
 
 
 def is_newick(path: object) -> bool:

@@ -20,7 +20,7 @@ from phcle.contexts.alignment import match_contexts
 from phcle.contexts.protocol import Context
 from phcle.contexts.values import DescriptiveContext
 from phcle.errors import ContextError, FileError, FileFaults
-from phcle.files.reading import check_is_file, opened
+from phcle.files.reading import opened
 from phcle.tables import rows as read
 from phcle.tables.cells import first_few
 from phcle.tables.columns import ColumnSummary
@@ -329,18 +329,18 @@ class CollectedFiles:
         How the user wants files to be read.
     synonyms : mapping
         Labels by other spellings of them.
-    files : dict
-        The file of each context or list, by the name of the context or the kind.
-    contexts : list of contexts
-        The contexts, with labels that are spelled alike.
     labels : tuple of str or None
         The labels to embed.
     names, node_names : dict
         Readable names by label, from a file of names and from vocabularies.
-    known : tuple of str
-        The labels of all files, from when they are spelled alike.
+    contexts : list of contexts
+        The contexts, with labels that are spelled alike.
+    files : dict
+        The file of each context or list, by the name of the context or the kind.
     match : LabelMatch or None
         Which labels of the files were joined.
+    wanted : tuple of str
+        Labels whose vectors are read; empty: those of all words.
     summaries : list of FileSummary
         How the files were read.
     errors : dict
@@ -348,14 +348,14 @@ class CollectedFiles:
     """
 
     reading: Reading
-    synonyms: Mapping[str, str] = field(default_factory=dict)
-    files: dict[str, ContextFile] = field(default_factory=dict)
-    contexts: list[Context] = field(default_factory=list)
-    labels: tuple[str, ...] | None = None
-    names: dict[str, str] = field(default_factory=dict)
+    synonyms: Mapping[str, str]
+    labels: tuple[str, ...] | None
+    names: dict[str, str]
     node_names: dict[str, str] = field(default_factory=dict)
-    known: tuple[str, ...] = ()
+    contexts: list[Context] = field(default_factory=list)
+    files: dict[str, ContextFile] = field(default_factory=dict)
     match: LabelMatch | None = None
+    wanted: tuple[str, ...] = ()
     summaries: list[FileSummary] = field(default_factory=list)
     errors: dict[Path, ContextError | FileError] = field(default_factory=dict)
 
@@ -367,82 +367,84 @@ class CollectedFiles:
         """
         path = file.path
         try:
-            with opened(path) as content:
-                before = path.stat()
-                digest = hashlib.file_digest(content, "sha256").hexdigest()
+            digest = "" if file.table else _digest(path)
             with errors_name(path):
                 contexts, summary = self._read(file)
-            check_is_file(path)
-            after = path.stat()
-            is_same = after.st_size == before.st_size
-            if not is_same or after.st_mtime_ns != before.st_mtime_ns:
+            if digest and _digest(path) != digest:
                 raise FileError(f"{path}: changed while it was read; try again.")
-            self.contexts += contexts
-            self.files |= dict.fromkeys([x.name for x in contexts] or [file.kind], file)
-            n_labels = len({label for context in contexts for label in context.labels})
-            self.summaries.append(
-                replace(
-                    summary,
-                    kind=file.kind,
-                    name=file.name,
-                    sha256=digest,
-                    labels=n_labels or summary.n_rows or 0,
-                )
-            )
         except (ContextError, FileError) as error:
             self.errors[path] = error
+            return
+        self.contexts += contexts
+        self.files |= dict.fromkeys([x.name for x in contexts] or [file.kind], file)
+        n_labels = len({label for context in contexts for label in context.labels})
+        self.summaries.append(
+            replace(
+                summary,
+                kind=file.kind,
+                name=file.name,
+                sha256=digest,
+                labels=n_labels or summary.n_rows or 0,
+            )
+        )
 
     def _read(self, file: ContextFile) -> tuple[list[Context], FileSummary]:
         """The contexts of a file, and how it was read; lists are kept as they are."""
         path, reading, said = file.path, self.reading, FileSummary(file.path)
-        if file.kind == "labels":
-            labels, remarks = read.read_labels(path, reading.encoding)
-            self.labels = self.labels or labels
-            return [], replace(said, n_rows=len(labels), remarks=remarks)
         if file.kind in THESAURI:
             from phcle.tables.trees import from_owl, from_skos
 
             from_file = from_skos if file.kind == "skos" else from_owl
             found = from_file(path, language=reading.language, name=file.name)
             self.node_names.update(found.names)
-            contexts = found.contexts(
-                kind=reading.hierarchy_kind,
-                role=reading.role,
-                min_count=reading.min_count,
-            )
-            return contexts, said
+            how = {"kind": reading.hierarchy_kind, "role": reading.role}
+            return found.contexts(**how, min_count=reading.min_count), said
         if file.kind == "vectors":
-            wanted = {label: self.names.get(label, label) for label in self.known}
+            wanted = {label: self.names.get(label, label) for label in self.wanted}
             return [read.read_vectors(path, file.name, wanted=wanted or None)], said
         if file.kind == "hierarchy" and is_newick(path):
             tree = RelationalContext.from_hierarchy(
                 path, name=file.name, kind=reading.hierarchy_kind, role=reading.role
             )
             return [tree], said
-        table = open_table(path, reading, columns=file.columns)
+        if file.kind == "labels" and file.table is None:
+            labels, remarks = read.read_labels(path, reading.encoding)
+            self.labels = self.labels or labels
+            return [], replace(said, n_rows=len(labels), remarks=remarks)
+        if (table := file.table) is None:
+            table = open_table(path, reading, columns=file.columns)
+        elif not table.given_columns:
+            table.given_columns = file.columns
         contexts = []
         if file.kind == "names":
             self.names = {**read.read_cells(table, "names"), **self.names}
         elif file.kind == "synonyms":
             self.synonyms = {**read.read_synonyms(table), **self.synonyms}
+        elif file.kind == "labels":
+            self.labels = self.labels or tuple(cells[0] for _, cells in table.texts())
         else:
-            contexts = [read.read_table(file.kind, table, file.name)]
+            contexts = [read.READERS[file.kind](table, file.name)]
         form = table.form
         return contexts, FileSummary(
             path,
             encoding=None if form is None else form.encoding.name,
             delimiter=None if form is None else form.delimiter,
-            n_rows=table.n_rows,
+            n_rows=table.n_rows or None,
             columns=table.columns,
             remarks=tuple(table.remarks),
             odd_cells=tuple(table.odd_cells),
         )
 
     @property
+    def embedded(self) -> tuple[str, ...]:
+        """The labels to embed: those that the user gave, or of all contexts."""
+        every = chain.from_iterable(context.labels for context in self.contexts)
+        return self.labels or tuple(dict.fromkeys(every))
+
+    @property
     def titles(self) -> dict[str, str]:
         """What reports call each file: its name, or its path if names repeat."""
-        paths = {file.path for file in self.files.values()}
-        n_called = Counter(path.name for path in paths)
+        n_called = Counter(path.name for path in {x.path for x in self.files.values()})
         return {
             name: file.path.name if n_called[file.path.name] == 1 else str(file.path)
             for name, file in self.files.items()
@@ -469,9 +471,6 @@ class CollectedFiles:
 
     def match_labels(self, mode: str, known: LabelSource | None = None) -> None:
         """Spell the labels of all files alike, and like those that are known."""
-        if not self.contexts:
-            self.known = self.labels or ()
-            return
         matched = match_contexts(
             self.contexts,
             labels=self.labels,
@@ -483,12 +482,14 @@ class CollectedFiles:
         )
         self.contexts, self.labels = list(matched.contexts), matched.labels
         self.names, self.match = matched.names, matched.match
-        given = self.node_names
         for other, label in matched.match.spellings.items():
-            if other in given:
-                given.setdefault(label, given[other])
-        every = chain.from_iterable(context.labels for context in self.contexts)
-        self.known = self.labels or tuple(dict.fromkeys(every))
+            if other in self.node_names:
+                self.node_names.setdefault(label, self.node_names[other])
+
+
+def _digest(path: Path) -> str:
+    with opened(path) as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def collect_files(
@@ -531,60 +532,30 @@ def collect_files(
     CollectedFiles
         What was read, and what is wrong.
     """
-    order = {kind: at for at, kind in enumerate(LISTS)}
-    files = sorted(files, key=lambda file: order.get(file.kind, len(LISTS)))
-    contexts = [file for file in files if not file.is_list]
-    for name, count in Counter(file.name for file in contexts).items():
-        if count > 1:
-            paths = [str(file.path) for file in contexts if file.name == name]
-            raise ContextError(
-                f"{' and '.join(paths)} would both be the context {name!r}; name one "
-                f"of them: NAME={paths[-1]}, or {{'NAME': {paths[-1]!r}}} in Python."
-            )
-    found = CollectedFiles(reading or Reading(), synonyms or {})
-    found.labels, found.names = labels, dict(names or {})
     # A file of word vectors is a whole dictionary: take the labels known from others.
-    last = [file for file in files if file.kind == "vectors" and known is None]
+    order = (*LISTS, "", *(["vectors"] if known is None else []))
+    files = sorted(files, key=lambda x: order.index(x.kind if x.kind in order else ""))
+    named: dict[str, ContextFile] = {}
     for file in files:
-        if file not in last:
-            found.take(file)
+        if not file.is_list and (one := named.setdefault(file.name, file)) is not file:
+            raise ContextError(
+                f"{one.path} and {file.path} would both be the context {file.name!r}; "
+                f"name one of them: NAME={file.path}, or "
+                f"{{'NAME': {str(file.path)!r}}} in Python."
+            )
+    found = CollectedFiles(
+        reading or Reading(), synonyms or {}, labels, dict(names or {})
+    )
+    last = [file for file in files if file.kind == order[-1]]
+    for file in files[: len(files) - len(last)]:
+        found.take(file)
     found.contexts += beside
-    found.match_labels(match, known)
+    if found.contexts:
+        found.match_labels(match, known)
+    found.wanted = found.embedded
     for file in last:
         found.take(file)
     if label_words and not found.errors:
-        found.contexts.append(label_words_of(found.contexts, found.labels, found.names))
+        names = {label: found.names.get(label, label) for label in found.embedded}
+        found.contexts.append(DescriptiveContext.from_label_names(names))
     return found
-
-
-def label_words_of(
-    contexts: Iterable[Context],
-    labels: Iterable[Any] | None,
-    names: Mapping[str, str],
-) -> DescriptiveContext:
-    """Make a context from the names of the labels of other contexts.
-
-    Parameters
-    ----------
-    contexts : iterable of Context
-        The other contexts.
-    labels : iterable of str or None
-        The labels that are embedded; None for all labels of the contexts.
-    names : mapping from str to str
-        Readable names; a label without one is its own name.
-
-    Returns
-    -------
-    DescriptiveContext
-        As `DescriptiveContext.from_label_names` makes it.
-
-    Examples
-    --------
-    >>> tags = DescriptiveContext.from_tags({"wine glass": ["red"], "glass": ["clear"]})
-    >>> label_words_of([tags], None, {}).labels
-    ('wine glass', 'glass')
-    """
-    if labels is None:
-        labels = chain.from_iterable(context.labels for context in contexts)
-    known = dict.fromkeys(map(str, labels))
-    return DescriptiveContext.from_label_names({x: names.get(x, x) for x in known})

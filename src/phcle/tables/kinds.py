@@ -25,16 +25,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from itertools import pairwise, permutations
+from itertools import chain, islice, pairwise, permutations, zip_longest
+from pathlib import Path
 from typing import Any
 
 from phcle.contexts.labels import is_missing, normal
-from phcle.errors import ContextError, OptionError, did_you_mean, some
+from phcle.errors import ContextError, check_choice, did_you_mean, some
 from phcle.tables.cells import as_number
 from phcle.tables.dates import is_date
 from phcle.tables.file_kinds import LEVELS, ROLES
@@ -49,9 +50,6 @@ NEEDED = {
 
 TRIPLE = ("source", "relation", "target")
 """The columns of the triples of a knowledge graph."""
-
-OPEN = ("tags", "annotations")
-"""What a table may be in which everything repeats."""
 
 SAMPLED_ROWS = 5_000
 """Rows of a table that are looked at: enough to see which column repeats, and a
@@ -219,10 +217,10 @@ class Column:
         """Whether the cells are numbers in any notation, truth values or dates."""
         return self._mostly(_is_value)
 
-    @cached_property
-    def is_whole(self) -> bool:
-        """Whether the cells are whole numbers, which may be labels."""
-        return self._mostly(lambda x: str(x).isdecimal())
+    @property
+    def is_numbers(self) -> bool:
+        """Whether the cells are different whole numbers, which may be labels."""
+        return self.is_unique and self._mostly(lambda x: str(x).isdecimal())
 
     @cached_property
     def is_unique(self) -> bool:
@@ -281,36 +279,40 @@ class Column:
         )
 
 
-@dataclass(frozen=True)
+def columns_of(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[Column]:
+    """Columns of rows, some of which may be shorter than the header."""
+    columns = islice(zip_longest(header, *rows), len(header))
+    return [Column(str(title), cells) for title, *cells in columns]
+
+
+@dataclass(frozen=True, eq=False)
 class TableSample:
     """The beginning of a table.
 
     Attributes
     ----------
-    header : sequence of str
-        Titles of the columns.
-    rows : sequence of sequences
-        Some rows; more rows make better guesses, and a few hundred are enough.
+    columns : sequence of Column
+        Its columns; a few hundred rows are enough.
+    first : sequence of str
+        The first line of a table of text.
     has_header : bool
         Whether the titles stand in the table.
-    first : sequence of str
-        Its first line, if that is no header.
     """
 
-    header: Sequence[str]
-    rows: Sequence[Sequence[Any]]
-    has_header: bool = True
+    columns: Sequence[Column]
     first: Sequence[str] = ()
+    has_header: bool = True
+
+    @property
+    def header(self) -> list[str]:
+        """Titles of the columns."""
+        return [c.title for c in self.columns]
 
     @cached_property
-    def columns(self) -> list[Column]:
-        """The columns with their cells."""
-        n = len(self.header)
-        full = [[*row, *[None] * (n - len(row))] for row in self.rows]
-        return [
-            Column(str(title), [row[i] for row in full])
-            for i, title in enumerate(self.header)
-        ]
+    def plain_cells(self) -> frozenset[str]:
+        """All that stands in it, as plain titles."""
+        cells = chain(self.first or self.header, *(c.cells for c in self.columns))
+        return frozenset(plain_title(str(x)) for x in cells if x)
 
 
 @dataclass(frozen=True)
@@ -325,9 +327,9 @@ class Guess:
         Title of each column that the reader needs, such as `{"child": "job"}`. The
         columns of a lineage are joined by slashes: `{"levels": "species/genus"}`.
     why : str
-        The reason in words; if `kind` is None, also what to do.
+        The reason in words.
     between : tuple of str
-        The kinds that are possible if `kind` is None.
+        The kinds that are possible if `kind` is None, some with columns.
     """
 
     kind: str | None
@@ -339,6 +341,14 @@ class Guess:
     def is_guess(self) -> bool:
         """Whether other titles than those of the documentation stand in the table."""
         return any(plain_title(x) != role for role, x in self.columns.items())
+
+    def way_out(self, *, is_file: bool) -> str:
+        """Say why the kind is open, and how the user says it."""
+        if not is_file:
+            ways = " or ".join(f"from_{x.split()[0]}" for x in self.between)
+            return f"{self.why}; make the context yourself with {ways}."
+        ways = " or ".join(f"--{x}" for x in self.between)
+        return f"{self.why}; say what it is: {ways}."
 
 
 def find_columns(
@@ -373,8 +383,8 @@ def find_columns(
 
     Examples
     --------
-    >>> jobs = TableSample(["sector", "job"], [("food", "baker"), ("food", "cook")])
-    >>> find_columns("hierarchy", jobs, "jobs").columns
+    >>> jobs = columns_of(["sector", "job"], [("food", "baker"), ("food", "cook")])
+    >>> find_columns("hierarchy", TableSample(jobs), "jobs").columns
     {'child': 'job', 'parent': 'sector'}
     """
     header, given, roles = sample.header, given or {}, ROLES[kind]
@@ -395,39 +405,31 @@ def find_columns(
         is_usual = plain_title(title) == "label" or (file and title == header[0])
         why = "" if is_usual else f"labels are in column {title!r}"
         return Guess(kind, {"label": title}, why)
-    levels = None
-    if LEVELS in given:
-        levels = list(map(title_of, given[LEVELS].split("/")))
-    elif kind == "hierarchy" and not given and "parent" not in plain:
+    levels = list(map(title_of, given[LEVELS].split("/"))) if LEVELS in given else []
+    if kind == "hierarchy" and not given and "parent" not in plain:
         levels = _find_lineage(sample.columns)
-    if levels is not None:
+    if levels:
         why = "" if given else f"taken as a lineage: {' → '.join(levels)}"
         return Guess(kind, {f"level {n}": x for n, x in enumerate(levels)}, why)
     for role in given:
-        if role not in roles:
-            raise OptionError(
-                f"{where}: columns of --{kind} are {', '.join(roles)}. "
-                f"Got {role!r} instead.{did_you_mean(role, roles)}"
-            )
-    found = {role: title_of(title) for role, title in given.items()}
-    found = {**{x: plain[x] for x in roles if x in plain}, **found}
-    sure = set(found)
+        check_choice(f"columns of --{kind}", role, roles, where)
+    found = {x: plain[x] for x in roles if x in plain}
+    found |= {role: title_of(title) for role, title in given.items()}
+    n_sure = len(found)
     for role in roles:
         free = [title for title in header if title not in found.values()]
         alike = [title for title in free if is_title_of(role, title)]
         if role not in found and len(alike) == 1:
             found[role] = alike[0]
     own = plain_title(found.get("parent", "")).removeprefix("parent").strip()
-    if "child" not in found and own and plain.get(own) not in (None, *found.values()):
-        found["child"] = plain[own]  # parent_id stands beside id
+    if own and plain.get(own) not in (None, *found.values()):
+        found.setdefault("child", plain[own])  # parent_id stands beside id
     needed = TRIPLE if "relation" in given else NEEDED.get(kind, roles)
-    if any(role not in found for role in needed):
+    if not found.keys() >= {*needed}:
         found = _by_cells(kind, sample, needed, found)
     missing = [role for role in needed if role not in found]
     if missing:
-        wanted = [role for role in roles if role not in ("weight", "relation")]
-        titles = [*header, *["COLUMN"] * len(wanted)]
-        spelled = ",".join(f"{x}={y}" for x, y in zip(wanted, titles, strict=False))
+        spelled = ",".join(map("{}={}".format, needed, [*header, "COLUMN"]))
         remedy = f"say which column is which, such as --{kind} {file}:{spelled}"
         raise ContextError(
             f"{where}: needs the columns {some(roles)}, but {some(missing)} "
@@ -437,7 +439,7 @@ def find_columns(
     order = (*TRIPLE, "weight") if "relation" in found else roles
     found = {role: found[role] for role in order if role in found}
     named = ", ".join(f"{role} is {title!r}" for role, title in found.items())
-    return Guess(kind, found, named if set(found) - sure else "")
+    return Guess(kind, found, named if len(found) > n_sure else "")
 
 
 def _by_cells(
@@ -483,15 +485,13 @@ def _find_label(columns: Sequence[Column], where: str, file: str = "") -> str:
         tuple(None if is_missing(x) else str(x).strip() for x in row): row
         for row in rows
     }
-    kept = TableSample([c.title for c in columns], list(distinct.values())).columns
-    first, unique = kept[0], [c for c in kept if c.is_unique]
-    texts = [c for c in unique if c.is_text]
-    able = [c for c in unique if c.is_text or (c.is_whole and c.is_called("label"))]
-    found = [c for c in kept if c.plain == "label"]
-    found += [c for c in able if c is first]
+    kept = columns_of([c.title for c in columns], list(distinct.values()))
+    first, texts = kept[0], [c for c in kept if c.is_unique and c.is_text]
+    able = [c for c in kept if c in texts or (c.is_numbers and c.is_called("label"))]
+    found = [c for c in kept if c.plain == "label"] + [c for c in able if c is first]
     found += [c for c in able if c.is_called("label")]
     found += texts if len(texts) == 1 else []
-    if not texts and (first.is_text or (first.is_whole and first.is_unique)):
+    if not texts and (first.is_text or first.is_numbers):
         found.append(first)  # several rows for a label, or numbers that name things
     if found:
         return found[0].title
@@ -502,10 +502,10 @@ def _find_label(columns: Sequence[Column], where: str, file: str = "") -> str:
     raise ContextError(f"{where}: {why}; name the column: {way}")
 
 
-def _find_lineage(columns: Sequence[Column]) -> list[str] | None:
-    """Titles of nested columns, from the labels up; None if they are not nested."""
+def _find_lineage(columns: Sequence[Column]) -> list[str]:
+    """Titles of nested columns, from the labels up; none if they are not nested."""
     if len(columns) < 3 or not all(c.is_text for c in columns):
-        return None
+        return []
     for order in (columns, columns[::-1]):
         pairs = list(pairwise(order))
         if all(a.is_nested_in(b) for a, b in pairs) and all(
@@ -513,7 +513,7 @@ def _find_lineage(columns: Sequence[Column]) -> list[str] | None:
             for a, b in pairs[1:]
         ):
             return [c.title for c in order]
-    return None
+    return []
 
 
 def lacks_header(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
@@ -533,17 +533,12 @@ def lacks_header(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
         return False
     if any(is_title_of(role, title) for role in TITLES for title in header):
         return False
-    numbers, is_again = [], False
-    for column in TableSample(header, rows).columns:
-        title = column.title.strip()
-        if column.is_number:
-            if not title or as_number(title) is None:
-                return False
-            numbers.append(title)
-        elif title in column.known and not column.is_unique:
-            is_again = True
+    columns = columns_of(header, rows)
+    numbers = [c.title.strip() for c in columns if c.is_number]
+    if not all(x and as_number(x) is not None for x in numbers):
+        return False
     if not numbers:
-        return is_again
+        return any(c.title.strip() in c.known and not c.is_unique for c in columns)
     return not _are_titles(numbers) or as_number(header[0]) is not None
 
 
@@ -574,22 +569,18 @@ def guess_kind(sample: TableSample, known: Set[str] = frozenset()) -> Guess:
     Examples
     --------
     >>> jobs = [("nurse", "health"), ("surgeon", "health"), ("baker", "food")]
-    >>> guess = guess_kind(TableSample(["job", "sector"], jobs))
+    >>> guess = guess_kind(TableSample(columns_of(["job", "sector"], jobs)))
     >>> guess.kind, guess.columns
     ('hierarchy', {'child': 'job', 'parent': 'sector'})
     """
     columns = sample.columns
-    if _is_vectors(sample.first or sample.header):
+    if _is_vectors(sample.first):
         return Guess("vectors", {}, "every row is a word with numbers")
     if len(columns) == 1:
         return Guess("labels", {"label": columns[0].title}, "it has one column")
-    found = _by_titles(columns)
-    if found:
-        kind, roles = found
-        listed = ", ".join(map(repr, roles.values()))
-        return Guess(kind, roles, f"it has the columns {listed}")
-    levels = _find_lineage(columns)
-    if levels is not None:
+    if found := _by_titles(columns):
+        return found
+    if levels := _find_lineage(columns):
         why = f"it is nested: {' → '.join(levels)}"
         return Guess("hierarchy", {LEVELS: "/".join(levels)}, why)
     if len(columns) == 2:
@@ -597,13 +588,13 @@ def guess_kind(sample: TableSample, known: Set[str] = frozenset()) -> Guess:
     return _of_many(columns, known)
 
 
-def guess_kinds(tables: Mapping[str, TableSample]) -> dict[str, Guess]:
+def guess_kinds(tables: Mapping[Path, TableSample]) -> dict[Path, Guess]:
     """Guess the kinds of several tables about the same labels.
 
     Parameters
     ----------
-    tables : mapping from str to TableSample
-        The tables by name.
+    tables : mapping from Path to TableSample
+        The tables by the names of their files.
 
     Returns
     -------
@@ -613,14 +604,15 @@ def guess_kinds(tables: Mapping[str, TableSample]) -> dict[str, Guess]:
 
     Examples
     --------
-    >>> pets = TableSample(["label", "kg"], [("cat", 4), ("dog", 9), ("fox", 5)])
+    >>> pets = columns_of(["label", "kg"], [("cat", 4), ("dog", 9), ("fox", 5)])
     >>> seen = [("x", "cat"), ("x", "dog"), ("y", "cat"), ("y", "dog")]
-    >>> guess_kinds({"pets": pets, "seen": TableSample(["a1", "a2"], seen)})[
-    ...     "seen"
+    >>> tables = {"pets": pets, "seen": columns_of(["a1", "a2"], seen)}
+    >>> guess_kinds({Path(x): TableSample(y) for x, y in tables.items()})[
+    ...     Path("seen")
     ... ].kind
     'annotations'
     """
-    labels = {name: _labels_of(x, guess_kind(x)) for name, x in tables.items()}
+    labels = {name: _labels_of(x) for name, x in tables.items()}
     found = {}
     for name, table in tables.items():
         known = frozenset().union(*(x for other, x in labels.items() if other != name))
@@ -628,31 +620,32 @@ def guess_kinds(tables: Mapping[str, TableSample]) -> dict[str, Guess]:
     return found
 
 
-def _labels_of(table: TableSample, guess: Guess) -> Set[str]:
+def _labels_of(table: TableSample) -> Set[str]:
     """The labels of a table whose kind is certain."""
+    columns = guess_kind(table).columns
     roles = ("label", "child", "parent", "source", "target")
-    titles = {guess.columns[role] for role in roles if role in guess.columns}
-    titles |= set(guess.columns.get(LEVELS, "").split("/")[:1])
-    columns = [c for c in table.columns if c.title in titles]
-    return frozenset().union(*(c.distinct for c in columns))
+    titles = {columns.get(role) for role in roles}
+    titles.add(columns.get(LEVELS, "").split("/")[0])
+    return frozenset().union(*(c.distinct for c in table.columns if c.title in titles))
 
 
-def _is_vectors(header: Sequence[str]) -> bool:
+def _is_vectors(first: Sequence[str]) -> bool:
     """Whether the first line is a word with numbers, or a count of words and numbers.
 
     Such files have no header.
     """
-    cells = str(header[0]).split() if len(header) == 1 else list(header)
-    numbers = [bool(re.fullmatch(r"-?\d+(\.\d+)?(e-?\d+)?", str(x))) for x in cells]
-    counts = len(cells) == 2 and all(str(x).isdecimal() for x in cells)
-    return counts or (len(cells) > FEWEST_DIMENSIONS and all(numbers[1:]))
+    cells = first[0].split() if len(first) == 1 else first
+    if len(cells) == 2:
+        return all(x.isdecimal() for x in cells)
+    number = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
+    return len(cells) > FEWEST_DIMENSIONS and all(map(number.fullmatch, cells[1:]))
 
 
-def _by_titles(columns: Sequence[Column]) -> tuple[str, dict[str, str]] | None:
-    """Kind and columns of a table whose titles are those of the documentation."""
-    triple = {x: c.title for x in TRIPLE for c in columns if is_title_of(x, c.title)}
-    if len(triple) == len(columns) == 3:
-        return "edges", triple
+def _by_titles(columns: Sequence[Column]) -> Guess | None:
+    """The guess for a table whose titles are those of the documentation."""
+    found = {x: c for x in TRIPLE for c in columns if is_title_of(x, c.title)}
+    if len(found) == len(columns) == 3:
+        return _named("edges", found)
     titles = {c.plain: c for c in columns}
     for kind, roles in NEEDED.items():
         if titles.keys() >= {*roles}:
@@ -660,8 +653,14 @@ def _by_titles(columns: Sequence[Column]) -> tuple[str, dict[str, str]] | None:
             may_be_more = kind in ("texts", "names", "tags", "synonyms")
             is_long = titles[roles[0]].repeats and kind != "synonyms"
             if len(columns) == 2 or is_long or not may_be_more:
-                return kind, {role: titles[role].title for role in roles}
+                return _named(kind, {role: titles[role] for role in roles})
     return None
+
+
+def _named(kind: str, columns: Mapping[str, Column]) -> Guess:
+    titles = {role: c.title for role, c in columns.items()}
+    why = f"it has the columns {', '.join(map(repr, titles.values()))}"
+    return Guess(kind, titles, why)
 
 
 def _pair(kind: str, one: Column, other: Column, why: str = "") -> Guess:
@@ -680,7 +679,8 @@ def _of_two(a: Column, b: Column, known: Set[str]) -> Guess:
     """A table of two columns."""
     if b.is_value and not (a.is_number and a.repeats):
         if a.repeats:
-            return _open(f"the values of {a.title!r} repeat", "attributes", OPEN[1])
+            ways = ("attributes FILE", "annotations FILE")
+            return Guess(None, {}, f"the values of {a.title!r} repeat", ways)
         return _attributes(a, f"{b.title!r} holds values")
     if a.holds(b.distinct):
         for child, parent in ((a, b), (b, a)):
@@ -737,7 +737,7 @@ def _many_to_many(a: Column, b: Column, known: Set[str]) -> Guess:
     if a.is_nested_in(b) and b.is_called("parent"):
         return _pair("hierarchy", a, b)
     why = f"{a.title!r} and {b.title!r} both repeat, and no other file has their labels"
-    return _open(why, *OPEN)
+    return Guess(None, {}, why, ("tags FILE", "annotations FILE"))
 
 
 def _of_many(columns: Sequence[Column], known: Set[str]) -> Guess:
@@ -775,12 +775,6 @@ def _long_table(columns: Sequence[Column], known: Set[str]) -> Guess:
     if first.plain in SURE["label"] and any(c.is_value for c in columns[1:]):
         return _attributes(first, "some have several rows")
     a, b = (c.title for c in columns[:2])
-    ways = f"--tags FILE:label={a},tag={b} or --annotations FILE:item={a},label={b}"
+    ways = f"tags FILE:label={a},tag={b}", f"annotations FILE:item={a},label={b}"
     why = "no column has a value of its own in every row, so labels have several rows"
-    return Guess(None, {}, f"{why}; say what it is, such as {ways}.", OPEN)
-
-
-def _open(why: str, *kinds: str) -> Guess:
-    """A table that may be of several kinds."""
-    flags = " or ".join(f"--{kind} FILE" for kind in kinds)
-    return Guess(None, {}, f"{why}; say what it is: {flags}.", kinds)
+    return Guess(None, {}, why, ways)

@@ -1,4 +1,4 @@
-"""One reader of tables: text, .xlsx, .json, .jsonl and .parquet to rows of cells.
+"""One reader of tables: files and data frames to rows of cells, and to rows of labels.
 
 Cells of text files are texts; those of other files keep the types that the file gives
 them. Rows come one by one. Nothing is guessed silently: a `Table` collects remarks
@@ -7,28 +7,35 @@ them. Rows come one by one. Nothing is guessed silently: a `Table` collects rema
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from phcle.contexts.labels import as_label, is_missing
 from phcle.errors import (
     ContextError,
     FileError,
     FileFaults,
+    GuessWarning,
     check_choice,
     some,
 )
-from phcle.tables.cells import READ_AS, UnknownMarkers, cell_text
-from phcle.tables.columns import ColumnSummary
+from phcle.tables.cells import READ_AS, UnknownMarkers, cell_text, first_few, typed
+from phcle.tables.columns import ColumnSummary, read_column
 from phcle.tables.file_kinds import BOOKS, SHEET
 from phcle.tables.kinds import (
+    NEEDED,
     SAMPLED_ROWS,
+    Column,
     TableSample,
+    columns_of,
     find_columns,
     lacks_header,
 )
@@ -44,6 +51,9 @@ from phcle.tables.sources import (
     find_text_format,
     text_rows,
 )
+
+if TYPE_CHECKING:
+    from phcle.tables.files import FileSummary
 
 MOST_FAULTS = 20
 """Faults of one file that a message lists. More do not help, and are only counted."""
@@ -170,17 +180,17 @@ class Table:
     def __post_init__(self) -> None:
         self._faults: dict[str, None] = {}
         self._n_more = 0
-        line, titles = next(self.source(), (0, []))
+        self._top, titles = next(self.source(), (0, []))
         if not titles:
             raise FileError(f"{self.path}: is empty; a header and rows were expected.")
-        titles = [cell_text(title) for title in titles]
-        self._titles = titles
-        self.places = [i for i, title in enumerate(titles) if title or i == 0]
-        self._top = line
-        self.header = [titles[i] for i in self.places]
+        self._titles = list(map(cell_text, titles))
+        self.places = [i for i, title in enumerate(self._titles) if title or i == 0]
+        self.header = [self._titles[i] for i in self.places]
         repeated = sorted(x for x, n in Counter(self.header).items() if n > 1)
         if repeated:
-            self.fault(line, f"two columns are called {some(repeated)}; rename one.")
+            self.fault(
+                self._top, f"two columns are called {some(repeated)}; rename one."
+            )
 
     def with_titles(self) -> Table:
         """Return the table with titles above its first line, if that is a row.
@@ -191,15 +201,15 @@ class Table:
             This table, or one that has a row more.
         """
         rows = [cells for _, cells in islice(self.source(), 1, 1 + SAMPLE)]
-        is_named = any(x in self.header for x in self.given_columns.values())
+        is_named = not set(self.header).isdisjoint(self.given_columns.values())
         if is_named or not lacks_header(self._titles, rows):
             return self
         titles = [f"column {i}" for i in range(1, len(self._titles) + 1)]
-        header = (self._top, titles)
+        header, lines = (self._top, titles), self.source
         remark = f"no header, so the columns are called {titles[0]!r} and so on"
         return replace(
             self,
-            source=lambda: chain([header], self.source()),
+            source=lambda: chain([header], lines()),
             remarks=[*self.remarks, remark],
             first=self._titles,
         )
@@ -212,11 +222,13 @@ class Table:
         TableSample
             Titles and the first rows.
         """
-        before = self._faults.copy(), self._n_more, self.remarks.copy()
-        rows = [cells for _, cells in islice(self.rows(), SAMPLED_ROWS)]
+        begin = copy(self)
         # What is wrong with these rows is said when all of them are read.
-        self._faults, self._n_more, self.remarks = before
-        return TableSample(self.header, rows, not self.first, self.first)
+        begin._faults, begin.remarks = {}, []
+        rows = (cells for _, cells in islice(begin.rows(), SAMPLED_ROWS))
+        columns = columns_of(self.header, rows)
+        first = [] if self.form is None else self.first or self._titles
+        return TableSample(columns, first, not self.first)
 
     @property
     def is_file(self) -> bool:
@@ -271,13 +283,10 @@ class Table:
         text : str
             What is wrong and what to do.
         """
-        place = self.path if line is None else self.where(line)
-        message = f"{place}: {text}"
-        if message in self._faults:
-            return
+        message = f"{self.path if line is None else self.where(line)}: {text}"
         if len(self._faults) < MOST_FAULTS:
             self._faults[message] = None
-        else:
+        elif message not in self._faults:
             self._n_more += 1
 
     def raise_faults(self) -> None:
@@ -297,12 +306,10 @@ class Table:
         """
         self.n_rows = n_cut = n_headers = 0
         width = len(self._titles)
-        rows = self.source()
-        next(rows, None)
         unnamed = sorted(set(range(width)) - set(self.places))
         filled: dict[int, int] = {}
         try:
-            for line, cells in rows:
+            for line, cells in islice(self.source(), 1, None):
                 if len(cells) > width and not any(cells[width:]):
                     n_cut += 1
                     cells = cells[:width]
@@ -316,11 +323,13 @@ class Table:
                         f"has {len(cells)} cells, but the header has {width}; "
                         "quote a cell that holds the separator.",
                     )
-                    continue
-                for i in unnamed:
-                    if cells[i] != "":
-                        filled.setdefault(i, line)
-                yield line, [cells[i] for i in self.places] if unnamed else cells
+                elif unnamed:
+                    for i in unnamed:
+                        if cells[i] != "":
+                            filled.setdefault(i, line)
+                    yield line, [cells[i] for i in self.places]
+                else:
+                    yield line, cells
         except FileError as error:  # nothing after this place can be read
             self._faults[str(error)] = None
             return
@@ -405,19 +414,18 @@ def open_table(
         raise FileError(
             f"{path}: {ending} files are not read; save it as .xlsx or .csv."
         )
-    remarks: list[str] = []
-    if ending in BOOKS:
-        counted, form = "row", None
-        rows = book_rows(path, sheet, remarks)
-    elif ending in TYPED:
+    if ending in TYPED:
         read, counted = TYPED[ending]
         return Table(path, reading, partial(read, path), None, given, counted)
+    if ending in BOOKS:
+        remarks: list[str] = []
+        rows = book_rows(path, sheet, remarks)
+        table = Table(path, reading, rows, None, given, "row", remarks)
     else:
-        counted = "line"
         form = find_text_format(path, reading.encoding, reading.delimiter)
-        remarks += filter(None, [form.encoding.remark])
-        rows = partial(text_rows, path, form)
-    return Table(path, reading, rows, form, given, counted, remarks).with_titles()
+        rows, said = partial(text_rows, path, form), form.encoding.remark
+        table = Table(path, reading, rows, form, given, remarks=[said] if said else [])
+    return table.with_titles()
 
 
 @contextmanager
@@ -447,3 +455,336 @@ def errors_name(source: object) -> Iterator[None]:
         if not isinstance(source, (str, Path)) or str(source) in str(error):
             raise
         raise ContextError(f"{source}: {error}") from error
+
+
+LISTED = 10
+"""Cells that a remark lists; more are only counted."""
+
+INDEX = "index of the frame"
+"""What the column is called that is made of an index."""
+
+
+def is_frame(data: Any) -> bool:
+    """Tell whether data is a frame; lazy frames count, to be refused by name.
+
+    Parameters
+    ----------
+    data : object
+        What the user gave.
+
+    Returns
+    -------
+    bool
+        Whether `frame_table` takes it.
+    """
+    import narwhals as nw
+
+    return bool(nw.dependencies.is_into_dataframe(data)) or _is_lazy(data)
+
+
+def _is_lazy(data: Any) -> bool:
+    return type(data).__name__ == "LazyFrame"
+
+
+def frame_table(
+    frame: Any, where: str, reading: Reading | None = None, labels: str | None = None
+) -> Table:
+    """Open a data frame as a table.
+
+    Parameters
+    ----------
+    frame : data frame
+        A frame of any library that narwhals knows. Lazy frames are refused.
+    where : str
+        What the frame is, for messages.
+    reading : Reading, optional
+        How the user wants it to be read.
+    labels : str, optional
+        The column of labels. By default the index of a pandas frame is one, unless it
+        only numbers the rows.
+
+    Returns
+    -------
+    Table
+        The table.
+    """
+    import narwhals as nw
+
+    if _is_lazy(frame):
+        raise ContextError(f"{where}: is a lazy frame; collect it first.")
+    titles = list(map(str, getattr(frame, "column_names", None) or frame.columns))
+    repeated = [title for title, n in Counter(titles).items() if n > 1]
+    if repeated:
+        raise ContextError(
+            f"{where}: two columns are called {some(repeated)}; rename one."
+        )
+    # By position, because narwhals would take a numeric title for a position.
+    found = nw.from_native(frame, eager_only=True).iter_columns()
+    columns = [list(map(typed, series.to_list())) for series in found]
+    if not columns:
+        raise ContextError(f"{where}: the frame has no columns.")
+    if labels is None and _has_labels_in_index(frame, columns, where):
+        labels = INDEX
+        titles.insert(0, INDEX)
+        columns.insert(0, list(map(typed, frame.index)))
+    rows = list(enumerate(map(list, zip(*columns, strict=True)), 1))
+    return Table(
+        where,
+        reading or Reading(),
+        lambda: iter([(0, titles), *rows]),
+        given_columns={} if labels is None else {"label": labels},
+        counted="row",
+    )
+
+
+def _has_labels_in_index(
+    frame: Any, columns: Sequence[Sequence[Any]], where: str
+) -> bool:
+    """Whether the index of a pandas frame holds labels, not numbers of rows.
+
+    It has a name or holds texts, or numbers that are no numbers of rows, in a frame
+    without another column of labels.
+    """
+    if not (hasattr(frame, "index") and hasattr(frame, "iloc")):
+        return False
+    index = frame.index
+    if getattr(index, "nlevels", 1) > 1:
+        raise ContextError(
+            f"{where}: the index has {index.nlevels} levels, but a label is one name; "
+            "join them, or move the others to columns."
+        )
+    if index.name is not None or index.inferred_type != "integer":
+        return True
+    # Rows that were sorted or selected keep their old numbers.
+    is_numbered = sorted(index) == list(range(len(index)))
+    found = (Column("", own) for own in columns)
+    return not is_numbered and not any(c.is_text and c.is_unique for c in found)
+
+
+@dataclass
+class LabelledRows:
+    """A table with one row for each label.
+
+    Attributes
+    ----------
+    labels : list of str
+        The labels, at the place of their first row.
+    lines : list of int
+        Where the first row of each stands.
+    cells : dict
+        Cells of each further column, by its title.
+    """
+
+    labels: list[str]
+    lines: list[int]
+    cells: dict[str, list[Any]]
+
+
+def labelled_rows(table: Table) -> LabelledRows:
+    """Read a table with a column of labels; several rows of a label become one.
+
+    Identical rows are dropped. A cell that is unknown in one row and known in another
+    is taken from the other. Of different numbers and dates the mean is taken, of
+    categories and truth values the most frequent one; two equally frequent ones are
+    unknown.
+
+    Parameters
+    ----------
+    table : Table
+        The table. Remarks say what was merged.
+
+    Returns
+    -------
+    LabelledRows
+        Labels and cells.
+    """
+    at = table.columns_of("attributes")["label"]
+    titles = [title for i, title in enumerate(table.header) if i != at]
+    labels: list[str] = []
+    lines: list[int] = []
+    cells: dict[str, list[Any]] = {title: [] for title in titles}
+    for line, row in table.rows():
+        if row[at] == "":
+            table.fault(line, "the label is empty; fill it or remove the row.")
+            continue
+        text = cell_text(row[at]) if table.is_file else row[at]
+        labels.append(as_label(text, table.where(line)))
+        lines.append(line)
+        for title, cell in zip(titles, row[:at] + row[at + 1 :], strict=True):
+            cells[title].append(cell)
+    table.raise_faults()
+    groups: dict[str, list[int]] = defaultdict(list)
+    for i, label in enumerate(labels):
+        groups[label].append(i)
+    if len(groups) == len(labels):
+        return LabelledRows(labels, lines, cells)
+    _merge(table, groups, lines, cells)
+    first = [own[0] for own in groups.values()]
+    merged = {title: [own[i] for i in first] for title, own in cells.items()}
+    return LabelledRows(list(groups), [lines[i] for i in first], merged)
+
+
+def _merge(
+    table: Table,
+    groups: Mapping[str, Sequence[int]],
+    lines: Sequence[int],
+    cells: Mapping[str, list[Any]],
+) -> None:
+    """Put what all rows of a label say into its first row."""
+    reading = table.reading
+    several = {label: rows for label, rows in groups.items() if len(rows) > 1}
+    filled: set[str] = set()
+    differ: set[str] = set()
+    ties: list[str] = []
+    for title, own in cells.items():
+        how = reading.read_as.get(title)
+        column = read_column(own, reading.markers, title=title, how=how)
+        values: Mapping[int, Any] = column.numbers or column.words
+        if any("converted" in remark for remark in column.remarks):
+            # The most frequent unit may be another one after rows are joined.
+            own[:] = map(column.numbers.get, range(len(lines)))
+        for label, rows in several.items():
+            known = [i for i in rows if i in values]
+            counts = Counter(values[i] for i in known).most_common(2)
+            firsts = {values[i]: i for i in reversed(known)}
+            cell = own[known[0] if known else rows[0]]
+            if len(counts) < 2 or reading.repeats == "first":
+                if len(known) not in (0, len(rows)) or len(counts) > 1:
+                    filled.add(label)
+            else:
+                differ.add(label)
+                cell = ""
+                if column.kind in ("number", "date"):
+                    cell = float(sum(values[i] for i in known) / len(known))
+                elif counts[0][1] > counts[1][1]:
+                    cell = own[firsts[counts[0][0]]]
+                elif column.kind != "identifier":
+                    at = sorted(firsts.values())
+                    places = (f"{own[i]} ({table.counted} {lines[i]})" for i in at)
+                    ties.append(f"{title!r} of {label!r}: {' or '.join(places)}")
+            own[rows[0]] = cell
+    more = {label: len(rows) - 1 for label, rows in several.items()}
+    n_filled = sum(more[label] for label in filled - differ)
+    n_same = sum(n for label, n in more.items() if label not in filled | differ)
+    table.count(n_same, "identical row{s} dropped")
+    table.count(n_filled, "row{s} merged with another of its label")
+    if differ:
+        n, labels = len(differ), some(label for label in several if label in differ)
+        whose, have = ("its", "label has") if n == 1 else ("their", "labels have")
+        if reading.repeats == "refuse":
+            ways = "merge them, or say --repeats mean or first."
+            table.fault(None, f"{labels} {have[-4:].strip()} several rows; {ways}")
+            table.raise_faults()
+        table.remarks.append(
+            f"{n} {have} several rows: the mean of {whose} numbers and the most "
+            f"frequent of {whose} categories are taken (--repeats)"
+        )
+    if ties:
+        table.remarks.append(
+            f"{len(ties)} cell{'s' * (len(ties) > 1)} unknown, because different "
+            f"values are equally frequent: {first_few(ties, LISTED)}"
+        )
+
+
+def say_remarks(read: Table | FileSummary, *, stacklevel: int) -> None:
+    """Warn what was guessed and changed when a data frame was read.
+
+    Parameters
+    ----------
+    read : Table or FileSummary
+        The frame, or what was said about it.
+    stacklevel : int
+        How far up the caller of the user's function is, as for `warnings.warn`.
+    """
+    if read.remarks:
+        text = f"{read.path}: {'; '.join(read.remarks)}."
+        warnings.warn(text, GuessWarning, stacklevel=stacklevel + 1)
+
+
+def rows_of(table: Any, kind: str, where: str) -> Iterable[Any]:
+    """Return the rows of a data frame; other iterables are returned unchanged.
+
+    Parameters
+    ----------
+    table : data frame or iterable of rows
+        What the user gave.
+    kind : str
+        Kind of the table: a key of `NEEDED`, which names the columns it needs. Other
+        names are guessed, with a warning. A taxonomy may also be a lineage: one row
+        per label with the nodes above it.
+    where : str
+        What the table is, for messages.
+
+    Returns
+    -------
+    iterable of rows
+        Rows with the cells in the order of the columns that the kind needs.
+    """
+    if isinstance(table, (str, bytes, Mapping)):
+        raise ContextError(
+            f"{where}: rows of ({', '.join(NEEDED[kind])}) are needed. "
+            f"Got {table!r} instead."
+        )
+    if not is_frame(table):
+        return table  # type: ignore[no-any-return]
+    found = frame_table(table, where)
+    found.given_columns = {}
+    at = found.columns_of(kind)
+    say_remarks(found, stacklevel=5)
+    rows = ([cells[i] for i in at.values()] for _, cells in found.rows())
+    return lineage_edges(rows) if kind == "hierarchy" and "child" not in at else rows
+
+
+def as_row(
+    row: Any, lengths: tuple[int, ...], form: str, where: str
+) -> tuple[Any, ...]:
+    """Convert one row to a tuple; rows of another form are refused.
+
+    Parameters
+    ----------
+    row : object
+        The row.
+    lengths : tuple of int
+        Numbers of cells that it may have.
+    form : str
+        What a row looks like, for messages.
+    where : str
+        Where the row stands, for messages.
+
+    Returns
+    -------
+    tuple
+        The cells.
+    """
+    # Mappings and sets have a length too, but their order has no meaning.
+    unordered = isinstance(row, (str, bytes, Mapping, Set))
+    if unordered or not hasattr(row, "__len__") or len(row) not in lengths:
+        raise ContextError(f"{where}: must be {form}. Got {row!r} instead.")
+    return tuple(row)
+
+
+def lineage_edges(rows: Iterable[Sequence[Any]]) -> list[tuple[Any, Any]]:
+    """Return the edges of a taxonomy that is given as one lineage per label.
+
+    Parameters
+    ----------
+    rows : iterable of sequences
+        Each row is a label and the nodes above it, the nearest first. Missing nodes
+        are passed over.
+
+    Returns
+    -------
+    list of (child, parent)
+        Every edge once.
+
+    Examples
+    --------
+    >>> lineage_edges([("cat", "Felis", "felids"), ("lynx", None, "felids")])
+    [('cat', 'Felis'), ('Felis', 'felids'), ('lynx', 'felids')]
+    """
+    edges: dict[tuple[Any, Any], None] = {}
+    for row in rows:
+        nodes = [node for node in row if not is_missing(node)]
+        # A group of one is often called like its only member.
+        edges.update((pair, None) for pair in pairwise(nodes) if pair[0] != pair[1])
+    return list(edges)

@@ -25,9 +25,8 @@ from phcle.optional_imports import is_installed
 from phcle.tables.cells import cell_text, first_few, unknown_cells
 from phcle.tables.columns import read_column
 from phcle.tables.file_kinds import ROLES
-from phcle.tables.frames import labelled_rows, lineage_edges
 from phcle.tables.kinds import TRIPLE
-from phcle.tables.reader import Table
+from phcle.tables.reader import Table, labelled_rows, lineage_edges
 from phcle.tables.sources import find_encoding, text_lines
 from phcle.tables.word_vectors import read_word_vectors
 
