@@ -279,9 +279,6 @@ def cold_at(model: PHCLE, contexts: list[Context]) -> PHCLE:
         choose=False,
         completion="none",
         dim=setting.dim,
-        negatives=setting.negatives,
-        descriptive_weight=setting.descriptive_weight,
-        stiffness=setting.stiffness,
         shrinkage=setting.shrinkage.get("table", 0.2),
     ).fit(placed)
 

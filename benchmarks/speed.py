@@ -34,13 +34,11 @@ from scipy.optimize import minimize
 
 from phcle import PHCLE
 from phcle.contexts.alignment import align
-from phcle.contexts.terms import Penalties
 from phcle.datasets import load_imagenet1k
 from phcle.model.objective import objective_terms
-from phcle.model.problem import Problem, pose
-from phcle.model.settings import Setting
+from phcle.model.problem import Problem, penalties_of, pose
 from phcle.model.weights import equal_weights
-from phcle.options import OPTIONS
+from phcle.options import DEFAULTS
 
 Floats = npt.NDArray[np.floating]
 
@@ -50,11 +48,8 @@ SEARCHED = 300
 
 def hypernym_problem(dim: int) -> Problem:
     """Hypernyms as a problem for solvers, with default penalties."""
-    default = {option.name: option.default for option in OPTIONS}
-    given = {x: default[x] for x in ("sparsity", "ridge", "context_ridge")}
-    chosen = {"negatives": Setting.negatives, "descriptive": Setting.descriptive_weight}
-    penalties = Penalties(**given, **chosen)
-    return pose(align(load_imagenet1k().hierarchy()), penalties, dim)
+    context = load_imagenet1k().hierarchy()
+    return pose(align(context), penalties_of(DEFAULTS), dim)
 
 
 def run_fit(dim: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from phcle.contexts.alignment import Matched, align, match_contexts
+from phcle.contexts.alignment import Aligned, Matched, align, match_contexts
 from phcle.contexts.protocol import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import (
@@ -26,24 +26,20 @@ from phcle.errors import (
     some,
 )
 from phcle.model.checkpoint import Checkpoint, library_versions, read_choice, writing
-from phcle.model.choose import (
-    choose,
-    penalties_of,
-    pose_chosen,
-    start_weights,
-)
+from phcle.model.choose import choose, pose_chosen, trials_of
 from phcle.model.column_samples import samples_for
 from phcle.model.fit import Solver
 from phcle.model.foldin import fold_in
 from phcle.model.folds import out_of_fold
+from phcle.model.help import useful_shares
 from phcle.model.label_solve import solve_labels, solves_sample
 from phcle.model.paper import PaperSolver
-from phcle.model.problem import DeviceProblem, State
+from phcle.model.problem import DeviceProblem, State, penalties_of
 from phcle.model.settings import Chosen
-from phcle.model.start import start_factors
+from phcle.model.start import first_state
 from phcle.model.trials import backend_of
 from phcle.model.warm import earlier_embedding, warm_factors
-from phcle.model.weights import nie_weights
+from phcle.model.weights import nie_weights, start_weights
 from phcle.options import DEFAULTS, OPTIONS, check_options, parameters_text
 from phcle.progress import counted_progress, fit_progress, staged_progress
 from phcle.tables.files import ReadContexts
@@ -206,20 +202,20 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
         if warm_start is not None:
             earlier = earlier_embedding(warm_start, aligned, self.init)
         if path is not None and resume:
-            posed = pose_chosen(aligned, options, read_choice(path))
+            found = read_choice(path)
         else:
-            posed = choose(aligned, options, earlier, anew=choose_again)
-        problem, self.chosen_ = posed
+            found = choose(aligned, options, None if choose_again else earlier)
+        problem, self.chosen_ = pose_chosen(aligned, options, found)
         backend = backend_of(options, problem)
         with writing(path, backend, resume=resume), backend.session():
-            solver, kept = self._solver(DeviceProblem(backend, problem)), None
+            device, kept = DeviceProblem(backend, problem), None
+            solver = self._solver(device)
+            if not resume:
+                state = self._started(device, aligned, earlier)
             if path is not None:
                 how = self.chosen_, checkpoint_every
-                kept = Checkpoint(path, solver.device, options, *how)
-            if kept is not None and resume:
-                state = kept.read()
-            else:
-                state = self._started(solver, earlier)
+                kept = Checkpoint(path, device, options, *how)
+                state = kept.read() if resume else state
             files = contexts.sources if isinstance(contexts, ReadContexts) else []
             run, chosen = self._how_it_ran(solver), self.chosen_.to_dict()
             origin = {"run": run, "files": files, "chosen": chosen}
@@ -227,7 +223,7 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
             state = self._learned(solver, state, kept, on_step, keep)
             # "ones" is solved in one dimension, but the embedding has more.
             if self.completion != "none" and self.init != "ones":
-                self._complete(solver.device, state.weights, own_readers)
+                self._complete(device, state.weights, own_readers)
         return self
 
     @property
@@ -259,10 +255,16 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
             found = replace(found, match=found.match.after(before))
         return found
 
-    def _started(self, solver: Solver, earlier: LabelEmbedding | None) -> State:
+    def _started(
+        self, device: DeviceProblem, aligned: Aligned, earlier: LabelEmbedding | None
+    ) -> State:
         """The state before the first sweep."""
-        backend, problem = solver.device.backend, solver.device.problem
-        weights = start_weights(self._options, problem, self.chosen_.shares)
+        problem, options, shares = device.problem, self._options, None
+        if self.weights == "auto":
+            trials, setting = trials_of(aligned, options), self.chosen_.setting
+            shares, words = useful_shares(trials, setting, verbose=self.verbose)
+            self.chosen_ = replace(self.chosen_, weighing=words)
+        weights = start_weights(options, problem, shares)
         unknown = problem.uninformed(weights)
         if unknown:  # their vectors would be zero, and their neighbours arbitrary
             raise ContextError(
@@ -271,12 +273,12 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
                 "leave them out (labels=, --labels), or describe them in another "
                 "context."
             )
-        start, rng = None, np.random.default_rng(self._options["random_state"])
+        start, seed = None, options["random_state"]
         with counted_progress("finding a start", enabled=self.verbose):
             if earlier is not None:
-                start = warm_factors(earlier, problem, weights, rng, backend)
+                start = warm_factors(earlier, problem, weights, seed, device.backend)
             if start is None:
-                start = start_factors(problem, weights, self.init, rng, backend=backend)
+                return first_state(device, weights, seed, self.init)
         return State.at(start, weights)
 
     def _learned(
@@ -397,8 +399,7 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
             factors = tuple(rest)
         penalties = problem.penalties
         if self.init == "ones":
-            setting = self.chosen_.setting
-            penalties, dim = penalties_of(options, setting), setting.dim
+            penalties, dim = penalties_of(options), self.chosen_.setting.dim
             W, *rest = (np.repeat(x / dim**0.5, dim, axis=1) for x in (W, *factors))
             factors = tuple(rest)
         final = {**terms, "iteration": state.iteration + 1.0, "seconds": 0.0}

@@ -200,25 +200,16 @@ def _plain(value: Any) -> Any:
 
 OPTIONS: tuple[Option, ...] = (
     # Those to try first.
-    Option(
-        "dim",
-        "auto",
-        "main",
-        int,
-        (
-            1,
-            LARGEST_DIM,
-        ),
-    ).described(
+    Option("dim", "auto", "main", int, (1, LARGEST_DIM)).described(
         "Length of a label's vector; auto: up to 200 beside tables, else 100.",
         "Lower it to save time and space, which grow with it.",
     ),
-    Option("negatives", "auto", "main", float, (SMALLEST,)).described(
-        "k: expected chance pairs per count; auto: 10.",
+    Option("negatives", 10.0, "main", float, (SMALLEST,)).described(
+        "k: expected chance pairs per count.",
         "Raise it to give weight only to strong associations in relational contexts.",
     ),
-    Option("descriptive_weight", "auto", "main", float, (0.0,)).described(
-        "λ1: weight of descriptive against relational contexts; auto: 3.",
+    Option("descriptive_weight", 3.0, "main", float, (0.0,)).described(
+        "λ1: weight of descriptive against relational contexts.",
         "Raise it if neighbours should share attributes rather than relatives.",
     ),
     Option("ridge", 10.0, "main", float, (SMALLEST,)).described(
@@ -260,8 +251,8 @@ OPTIONS: tuple[Option, ...] = (
         "λ4: keeps the vectors of relational columns short.",
         "Change it together with `ridge`.",
     ),
-    Option("stiffness", "auto", "model", float, (SMALLEST,)).described(
-        "γ: how strongly the nodes of a family hold together, relative to λ3; auto: 1.",
+    Option("stiffness", 1.0, "model", float, (SMALLEST,)).described(
+        "γ: how strongly the nodes of a family hold together, relative to λ3.",
         "Raise it if families should differ less, lower it if they should differ "
         "more. It matters only for a hierarchy or graph in the role of a family.",
     ),

@@ -18,7 +18,7 @@ from phcle.model.fit import Solver
 from phcle.model.objective import objective_terms
 from phcle.model.paper import PaperSolver
 from phcle.model.problem import DeviceProblem, State
-from phcle.model.start import start_factors
+from phcle.model.start import first_state
 from phcle.model.weights import equal_weights
 
 
@@ -31,8 +31,8 @@ def described(problem, factors):
 def converge(problem, backend, *, sweeps=3000, tol=1e-13, init="spectral"):
     weights = equal_weights(problem)
     solver = Solver(DeviceProblem(backend, problem), tol=tol)
-    start = start_factors(problem, weights, init, np.random.default_rng(0))
-    return solver, solver.learn(State.at(start, weights), max_iter=sweeps)
+    start = first_state(solver.device, weights, 0, init)
+    return solver, solver.learn(start, max_iter=sweeps)
 
 
 @settings(max_examples=40)
@@ -50,9 +50,8 @@ def test_mm_never_increases_the_objective(seed, n_labels, dim, sparsity, init):
     solver = Solver(
         DeviceProblem(choose_backend("numpy", "cpu", "float64"), problem), tol=0
     )
-    W, *factors = start_factors(problem, weights, init, rng)
-    state = State.at([W, *factors], weights)
-    last = objective_terms(problem, W, factors, weights)["objective"]
+    state = first_state(solver.device, weights, seed, init)
+    last = objective_terms(problem, state.W, state.factors, weights)["objective"]
     for _ in range(8):
         state = solver.sweep(state)
         now = state.history[-1]["objective"]

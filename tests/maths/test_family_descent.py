@@ -13,8 +13,8 @@ from phcle.backends.protocol import choose_backend
 from phcle.model.fit import Solver
 from phcle.model.objective import objective_terms
 from phcle.model.paper import PaperSolver
-from phcle.model.problem import DeviceProblem, State
-from phcle.model.start import start_factors
+from phcle.model.problem import DeviceProblem
+from phcle.model.start import first_state
 from phcle.model.weights import equal_weights
 
 
@@ -61,8 +61,7 @@ def test_no_sweep_raises_the_objective(seed, roles, is_both, pull, init, solver)
     }
     device = DeviceProblem(numpy_backend(), problem)
     solver = (Solver if solver == "mm" else PaperSolver)(device, tol=0)
-    state = State.at(start_factors(problem, weights, init, rng), weights)
-    state = solver.sweep(state)
+    state = solver.sweep(first_state(device, weights, 0, init))
     last = state.history[-1]["objective"]
     for _ in range(8):
         state = solver.sweep(state)
@@ -81,8 +80,7 @@ def test_many_sweeps_end_where_no_direction_leads_down(backend, roles):
     problem = patchy_problem(rng, roles, sparsity=0.0)
     weights = equal_weights(problem)
     solver = Solver(DeviceProblem(backend, problem), tol=1e-13)
-    start = start_factors(problem, weights, "spectral", rng)
-    state = solver.learn(State.at(start, weights), max_iter=3000)
+    state = solver.learn(first_state(solver.device, weights, 0), max_iter=3000)
     parts = list(solver.device.to_numpy([state.W, *state.factors]))
     here = objective_terms(problem, parts[0], parts[1:], weights)["objective"]
     for number, part in enumerate(parts):

@@ -38,6 +38,9 @@ FORMAT, VERSION = "phcle.checkpoint", 2
 FOREIGN = "is not a checkpoint of a fit."
 BROKEN = "is not a whole checkpoint"
 
+ONCE_AUTO = ("negatives", "descriptive_weight", "stiffness")
+"""Options whose default was called "auto" when earlier checkpoints were written."""
+
 NAMES_AT_ONCE = 1 << 20
 """Names that are joined into one text for a fingerprint."""
 
@@ -69,7 +72,6 @@ class Checkpoint:
     _written: float = field(init=False, default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
-        check_can_write(self.path)  # now rather than after minutes of sweeps
         self.prints = fingerprint(self.device.problem, self.options)
 
     def write(self, state: State, *, now: bool = False) -> None:
@@ -152,6 +154,7 @@ class Checkpoint:
             theirs, ours = found[kind], json.loads(json.dumps(self.prints[kind]))
             if kind == "options":  # an option that came later had its default then
                 theirs = {**{x: DEFAULTS[x] for x in ours if x in DEFAULTS}, **theirs}
+                theirs |= {x: DEFAULTS[x] for x in ONCE_AUTO if theirs[x] == "auto"}
             for name in (*ours, *(x for x in theirs if x not in ours)):
                 if theirs.get(name) == ours.get(name):
                     continue
@@ -187,6 +190,8 @@ def writing(path: Path | None, backend: Backend, *, resume: bool) -> Iterator[No
         The body runs as usual.
     """
     is_writer = backend.processes.rank == 0
+    if path is not None:
+        check_can_write(path)  # now rather than after minutes of sweeps
     with only_writer(path) if path is not None and is_writer else nullcontext():
         if path is not None and path.exists() and not resume:
             raise FileError(

@@ -104,8 +104,8 @@ def fold_in(
     factors = [context.factor for context in rows]
     with chosen.session():
         posed = DeviceProblem(chosen, problem)
-        vectors = solve_labels(posed, None, factors, weights).W
-        vectors = vectors.astype(embedding.vectors.dtype)
+        solved = solve_labels(posed, None, factors, weights).W
+        vectors = solved.astype(embedding.vectors.dtype)
     _refuse_overflow(labels, vectors)
     kept = (context.learned(labels, context.weight, context.factor) for context in rows)
     match = contexts.match if isinstance(contexts, ReadContexts) else None

@@ -11,7 +11,7 @@ the cells that it should not see.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -19,13 +19,12 @@ import numpy as np
 
 from phcle.arrays import AnyFloats, Floats, Ints
 from phcle.contexts.labels import index_of
-from phcle.contexts.protocol import Context
 from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.held_out import HeldOut, HeldTags
 from phcle.model.fit import Solver
 from phcle.model.label_solve import solve_labels
-from phcle.model.problem import DeviceProblem, State, Weights
-from phcle.model.start import start_factors
+from phcle.model.problem import DeviceProblem, Weights
+from phcle.model.start import first_state
 
 FOLDS = 4
 """Parts of the known cells, and of the labels. Each costs a short fit."""
@@ -199,9 +198,15 @@ def out_of_fold(
         fold = done % FOLDS
         tables = {i: each.without(fold, hides_rows) for i, each in folds.items()}
         left = {i: each for i, each in tables.items() if each is not None}
-        W, factors = _fitted(device, left, weights, seed + done)
+        contexts = [left.get(i, context) for i, context in enumerate(problem.contexts)]
+        trial = DeviceProblem(device.backend, problem.over(problem.labels, contexts))
+        start = first_state(trial, weights, seed + done)
+        after = Solver(trial, tol=0.0).learn(start, max_iter=SWEEPS)
+        solved = solve_labels(
+            trial, after.W, after.factors, weights, tol=1e-2, settle=True
+        )
         for i, each in left.items():
-            folds[i].note(fold, hides_rows, each, W, factors[i])
+            folds[i].note(fold, hides_rows, each, solved.W, solved.factors[i])
         on_fit(done + 1, len(whole_rows))
     return {each.table.name: each.held() for each in folds.values()}
 
@@ -271,51 +276,3 @@ class _Folds:
         if self.is_tags:
             return HeldTags.joined(self.tags)
         return HeldOut(self.rows, self.cell_fold, self.cells, self.row_fold, self.whole)
-
-
-def _fitted(
-    device: DeviceProblem,
-    left: Mapping[int, Context],
-    weights: Weights,
-    seed: int,
-) -> tuple[AnyFloats, Sequence[AnyFloats]]:
-    """W and all factors of a short fit to what is left of some tables."""
-    problem = device.problem
-    contexts = [left.get(i, context) for i, context in enumerate(problem.contexts)]
-    trial = DeviceProblem(device.backend, problem.over(problem.labels, contexts))
-    after = cold_fit(trial, weights, seed, SWEEPS)
-    with device.backend.session():
-        solved = solve_labels(
-            trial, after.W, after.factors, weights, tol=1e-2, settle=True
-        )
-    return solved.W, solved.factors
-
-
-def cold_fit(
-    device: DeviceProblem, weights: Weights, seed: int, n_sweeps: int
-) -> State:
-    """Make so many sweeps from a new start.
-
-    Parameters
-    ----------
-    device : DeviceProblem
-        The problem, without what is hidden.
-    weights : mapping from str to float
-        Weights of the contexts.
-    seed : int
-        Seed of the start.
-    n_sweeps : int
-        How many sweeps.
-
-    Returns
-    -------
-    State
-        Where it ended.
-    """
-    problem, backend = device.problem, device.backend
-    with backend.session():
-        rng = np.random.default_rng(seed)
-        start = start_factors(problem, weights, "spectral", rng, backend=backend)
-        return Solver(device, tol=0.0).learn(
-            State.at(start, weights), max_iter=n_sweeps
-        )

@@ -7,6 +7,7 @@ stores, and weights="auto" for a fit.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,11 +17,13 @@ from phcle.answers import ContextHelp, LeftOutContext
 from phcle.contexts.alignment import Aligned
 from phcle.contexts.terms import Penalties
 from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.errors import PhcleWarning
 from phcle.model.problem import Problem
 from phcle.model.settings import NOISE, Setting
 from phcle.model.trials import Trials
 from phcle.model.weights import BACKGROUND, equal_weights
 from phcle.options import DEFAULTS
+from phcle.progress import counted_progress
 
 SWEEPS = 6
 """Sweeps of a trial. After four, skills differ from those of whole fits by up to 0.02,
@@ -31,11 +34,6 @@ CERTAIN = 2.0
 
 VISIBLE = 0.01
 """Smallest change of the skill that counts: less rounds to nothing."""
-
-HARMFUL = 0.1
-"""Share of its weight that a table keeps if it makes the others worse. At nothing, its
-own gaps could not be predicted."""
-
 
 Found = tuple[dict[str, float], list[str], dict[str, LeftOutContext]]
 """Skill of every table with all contexts, the tables that are predicted better than by
@@ -153,10 +151,8 @@ def context_help(
     return ContextHelp(None, n_hidden, skills, tuple(found.values()), reason)
 
 
-def useful_weights(
-    trials: Trials,
-    setting: Setting,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+def useful_shares(
+    trials: Trials, setting: Setting, *, verbose: bool
 ) -> tuple[dict[str, float], tuple[str, ...]]:
     """Measure what each context adds, for weights="auto".
 
@@ -169,8 +165,8 @@ def useful_weights(
         Hidden cells and contexts.
     setting : Setting
         The setting of the fit.
-    progress : callable, optional
-        Called with the number of contexts left out so far, and of all.
+    verbose : bool
+        Whether to show a progress bar.
 
     Returns
     -------
@@ -182,36 +178,29 @@ def useful_weights(
     contexts, why = trials.aligned.contexts, trials.nothing_to_judge_by
     if not why:
         names = [context.name for context in contexts]
-        skills, predicted, found = _left_out(trials, setting, names, progress)
+        with counted_progress(
+            "weighing contexts", enabled=verbose, unit="contexts"
+        ) as show:
+            skills, predicted, found = _left_out(trials, setting, names, show)
         if not predicted:
             why = "no setting predicts hidden cells of any table"
     if why:
-        return {}, (f"Weights are equal: {why}.",)
-    shares, reasons = {}, {}
+        reason = f"Weights are equal: {why}."
+        warnings.warn(f"weights='auto': {reason}", PhcleWarning, stacklevel=4)
+        return {}, (reason,)
+    shares = {}
     for name, own in found.items():
-        why, helps = "no other table can be predicted", own.verdict == "helps"
-        if own.skill is not None and own.without is not None:
-            # A tree or a text has no cells of its own to judge it by.
-            helps |= name not in skills and own.skill - own.without > VISIBLE
-            why = (
-                f"the others are predicted with skill {own.skill:.2f} with it and "
-                f"{own.without:.2f} without it"
-            )
-        shares[name], size = (1.0, "full") if helps else (0.0, "no")
-        if name in predicted and own.verdict == "harms":
-            shares[name], size = HARMFUL, "less"
-        elif name in predicted:
-            shares[name], size = 1.0, "full"
-            why = f"its own hidden cells are predicted with skill {skills[name]:.2f}"
-        reasons[name] = f"{size} weight, because {why}"
-    known = {
-        label
-        for context in contexts
-        if shares[context.name]
-        for label in context.observed_labels
-    }
+        # A tree or a text has no cells of its own to judge it by.
+        change = (own.skill or 0.0) - (own.without or 0.0)
+        helps = own.verdict == "helps" or (name not in skills and change > VISIBLE)
+        shares[name] = 1.0 if helps or name in predicted else 0.0
+    useful = (context for context in contexts if shares[context.name])
+    known = set().union(*(context.observed_labels for context in useful))
+    reasons = []
     for context in contexts:
-        if not shares[context.name] and not known.issuperset(context.observed_labels):
-            shares[context.name] = BACKGROUND
-            reasons[context.name] += "; a little is left for labels known only there"
-    return shares, tuple(f"{name}: {reason}." for name, reason in reasons.items())
+        name = context.name
+        if not known.issuperset(context.observed_labels):
+            shares[name] = BACKGROUND  # labels that are known only there keep a vector
+        cells = f"; its own cells: {skills[name]:.2f}" if name in skills else ""
+        reasons.append(f"{found[name].words}{cells}; weight × {shares[name]:g}.")
+    return shares, tuple(reasons)

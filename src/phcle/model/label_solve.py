@@ -117,7 +117,8 @@ def solve_labels(
         W = device.backend.xp.zeros(shape, dtype=like.dtype, device=like.device)
     else:
         W = move(start)
-    for stage in _stages(device.backend, problem, tol, has_start=start is not None):
+    stages = _stages(device.backend, problem, tol, has_start=start is not None)
+    for stage in stages:
         device = device.on(stage.backend)
         if settle:
             W, placed = solve_jointly(device, W, placed, weights, tol=stage.tol)

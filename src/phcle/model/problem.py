@@ -208,6 +208,24 @@ class State:
         return len(self.history)
 
 
+def penalties_of(options: Mapping[str, Any]) -> Penalties:
+    """Take the λ's and k from the options of a fit.
+
+    Parameters
+    ----------
+    options : mapping from str to object
+        All options.
+
+    Returns
+    -------
+    Penalties
+        The λ's and k.
+    """
+    names = ("negatives", "sparsity", "ridge", "context_ridge", "stiffness")
+    numbers = {name: float(options[name]) for name in names}
+    return Penalties(**numbers, descriptive=float(options["descriptive_weight"]))
+
+
 def pose(aligned: Aligned, penalties: Penalties, dim: int) -> Problem:
     """Scale aligned contexts and arrange them by the common labels.
 

@@ -21,12 +21,6 @@ class Setting:
     ----------
     dim : int
         Length of a vector.
-    negatives : float
-        k.
-    descriptive_weight : float
-        λ1.
-    stiffness : float
-        γ.
     roles : mapping from str to str
         Role of each hierarchy or graph whose role is open, by the name of its context.
     shrinkage : mapping from str to float
@@ -34,9 +28,6 @@ class Setting:
     """
 
     dim: int = 100
-    negatives: float = 10.0
-    descriptive_weight: float = 3.0
-    stiffness: float = 1.0
     roles: Mapping[str, str] = field(default_factory=dict)
     shrinkage: Mapping[str, float] = field(default_factory=dict)
 
@@ -78,16 +69,13 @@ class Chosen:
         All that was tried, in order; empty if nothing was.
     reason : str
         Why this setting, in words.
-    shares : mapping from str to float
-        With weights="auto": the share of its weight that each context keeps.
     weighing : tuple of str
-        Why, in words, one sentence for each context.
+        With weights="auto": what each context adds, in words.
     """
 
     setting: Setting
     trials: tuple[Trial, ...] = ()
     reason: str = ""
-    shares: Mapping[str, float] = field(default_factory=dict)
     weighing: tuple[str, ...] = ()
 
     @property

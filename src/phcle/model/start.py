@@ -21,7 +21,7 @@ from phcle.arrays import Floats
 from phcle.backends.protocol import Array, Backend, choose_backend
 from phcle.contexts.labels import hash_names
 from phcle.errors import PhcleWarning
-from phcle.model.problem import Problem, Weights
+from phcle.model.problem import DeviceProblem, Problem, State, Weights
 
 NOISE = 0.01
 """Size of the seeded noise at the start. Without noise, dimensions where W and a factor
@@ -54,52 +54,51 @@ STEP = -0x61C8864680B583EB
 """What SplitMix64 adds to its state: 2⁶⁴ over the golden ratio, as a signed number."""
 
 
-def start_factors(
-    problem: Problem,
-    weights: Weights,
-    init: str,
-    rng: np.random.Generator,
-    *,
-    backend: Backend | None = None,
-) -> list[Array]:
-    """Make the factors that a fit starts from; the same seed gives the same numbers.
+def first_state(
+    device: DeviceProblem, weights: Weights, seed: int, init: str = "spectral"
+) -> State:
+    """Make the state that a fit starts from; the same seed gives the same numbers.
+
+    A GPU makes the start of a large problem. Otherwise NumPy makes it in double
+    precision, so that it is the same on every machine.
 
     Parameters
     ----------
-    problem : Problem
-        The problem to start.
+    device : DeviceProblem
+        The problem on its back end.
     weights : mapping
         α and β by context.
-    init : {"spectral", "random", "ones"}
+    seed : int
+        Seed of the noise.
+    init : {"spectral", "random", "ones"}, default "spectral"
         Which start.
-    rng : numpy.random.Generator
-        Source of the noise.
-    backend : Backend, optional
-        A GPU makes the start of a large problem if this is one. Otherwise NumPy makes
-        it in double precision, so that it is the same on every machine.
 
     Returns
     -------
-    list of arrays
-        W, then the factor of each context. With "ones" they have one dimension only.
+    State
+        The state before the first sweep. With "ones" it has one dimension only.
     """
+    problem, backend = device.problem, device.backend
     if init == "ones":
         warnings.warn(
             "init='ones', the paper's start, keeps all dimensions equal: "
             "the embedding will have rank one. Use init='spectral'.",
             PhcleWarning,
-            stacklevel=2,
+            stacklevel=4,
         )
         rows = [problem.labels, *(context.columns for context in problem.contexts)]
-        return [np.full((len(names), 1), np.sqrt(problem.dim)) for names in rows]
-    is_large = len(problem.labels) >= LARGE
-    if backend is None or not (is_large and backend.is_accelerated):
+        ones = [np.full((len(names), 1), np.sqrt(problem.dim)) for names in rows]
+        return State.at(ones, weights)
+    if len(problem.labels) < LARGE or not backend.is_accelerated:
         backend = choose_backend("numpy", "cpu", "float64")
+    rng = np.random.default_rng(seed)
     noise = draw_rows(problem, problem.dim, rng, backend)
     if init == "random":
-        return [part * problem.dim**-0.5 for part in noise]
-    found = spectral(problem, weights, rng, backend)
-    return [NOISE * part + own for part, own in zip(noise, found, strict=True)]
+        found = [part * problem.dim**-0.5 for part in noise]
+    else:
+        found = spectral(problem, weights, rng, backend)
+        found = [NOISE * x + own for x, own in zip(noise, found, strict=True)]
+    return State.at(found, weights)
 
 
 def draw_rows(

@@ -19,9 +19,11 @@ from phcle.contexts.labels import some_names
 from phcle.contexts.protocol import Context
 from phcle.contexts.terms import Penalties
 from phcle.contexts.values import DescriptiveContext
-from phcle.model.folds import HiddenCells, cold_fit, hide_cells
+from phcle.model.fit import Solver
+from phcle.model.folds import HiddenCells, hide_cells
 from phcle.model.problem import DeviceProblem, Problem
 from phcle.model.settings import Setting
+from phcle.model.start import first_state
 
 SHARE = 0.1
 """Share of the known cells that is hidden. The rest must suffice to learn from."""
@@ -75,6 +77,8 @@ class Trials:
     tables: dict[str, Context] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not any(context.may_have_gaps for context in self.aligned.contexts):
+            return  # nothing could be hidden
         rng = np.random.default_rng(self.options["random_state"])
         self.labels = _some_labels(self.aligned, rng)
         for context in self.aligned.contexts:
@@ -133,9 +137,11 @@ class Trials:
         contexts = [each for each in contexts if each.given_name not in without]
         blank = Problem((), (), self.penalties, setting.dim)
         problem = blank.over(self.labels, contexts)
-        device = DeviceProblem(backend_of(self.options, problem), problem)
-        seed = self.options["random_state"]
-        state = cold_fit(device, dict(self.weigh(problem)), seed, n_sweeps)
+        backend, seed = backend_of(self.options, problem), self.options["random_state"]
+        with backend.session():
+            device = DeviceProblem(backend, problem)
+            start = first_state(device, self.weigh(problem), seed)
+            state = Solver(device, tol=0.0).learn(start, max_iter=n_sweeps)
         W, *factors = device.to_numpy([state.W, *state.factors])
         return {
             name: self.hidden[name].errors(W, factor)

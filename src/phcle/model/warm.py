@@ -1,4 +1,4 @@
-"""What a refit takes from an earlier embedding: its settings and its factors.
+"""What a refit takes from an earlier embedding: its factors.
 
 Labels and columns are matched by name. Vectors of new labels are solved while the
 factors stay fixed; new columns start at zero, and the first sweep solves them from W.
@@ -9,8 +9,7 @@ other fit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +24,7 @@ from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, OptionError, some
 from phcle.model.label_solve import solve_labels
 from phcle.model.problem import DeviceProblem, Problem, Weights
-from phcle.model.settings import Chosen
 from phcle.model.start import NOISE, draw_rows
-from phcle.options import DEFAULTS, OPTIONS
-
-MOST_NEW = 0.5
-"""Settings are taken while at most this share of the labels is new or gone."""
-
-MAY_DIFFER = ("dim", "random_state", "match", "dtype", "mode", "solver", "step_size")
-"""Options that may differ from those of the earlier fit without another choice of
-settings."""
 
 FOLD_TOL = 1e-2
 """Tolerance of the vectors of new labels. The sweeps go on from there."""
@@ -90,57 +80,11 @@ def earlier_embedding(
     return embedding
 
 
-def earlier_choice(
-    embedding: LabelEmbedding, options: Mapping[str, Any], aligned: Aligned
-) -> Chosen | str:
-    """Take the settings of an earlier embedding, if they still suit the data.
-
-    Parameters
-    ----------
-    embedding : LabelEmbedding
-        The embedding.
-    options : mapping
-        Options of the refit.
-    aligned : Aligned
-        Contexts and labels of the refit.
-
-    Returns
-    -------
-    Chosen or str
-        The settings, or why they must be chosen anew.
-    """
-    stored = embedding.origin.get("chosen")
-    if not isinstance(stored, Mapping):
-        return "the earlier embedding does not say what was chosen"
-    before = {**DEFAULTS, **embedding.options}
-    others = [
-        option.name
-        for option in OPTIONS
-        if not (option.may_change_on_resume or option.name in MAY_DIFFER)
-        and before[option.name] != options[option.name]
-    ]
-    if others:
-        return f"the earlier fit had another {some(others)}"
-    known = {context.given_name for context in embedding.contexts}
-    if known != {context.name for context in aligned.contexts}:
-        return "the earlier fit had other contexts"
-    old, new = set(embedding.labels), set(aligned.labels)
-    share = len(old ^ new) / len(old | new)
-    if share > MOST_NEW:
-        return f"{share:.0%} of the labels are new or gone"
-    chosen = Chosen.from_dict(stored)
-    is_open = {context.name for context in aligned.contexts if context.role_is_open}
-    roles = {x: role for x, role in chosen.setting.roles.items() if x in is_open}
-    setting = replace(chosen.setting, roles=roles)
-    reason = f"Taken from the earlier embedding; {share:.1%} of the labels changed."
-    return replace(chosen, setting=setting, reason=reason)
-
-
 def warm_factors(
     embedding: LabelEmbedding,
     problem: Problem,
     weights: Weights,
-    rng: np.random.Generator,
+    seed: int,
     backend: Backend,
 ) -> list[Floats] | None:
     """Make the start of the refit.
@@ -153,8 +97,8 @@ def warm_factors(
         The problem of the refit.
     weights : mapping
         α and β by context.
-    rng : numpy.random.Generator
-        Source of the noise.
+    seed : int
+        Seed of the noise.
     backend : Backend
         Where the vectors of new labels are solved.
 
@@ -183,7 +127,7 @@ def warm_factors(
         W[new] = solve_labels(device, None, factors, weights, tol=FOLD_TOL).W
     host = choose_backend("numpy", "cpu", "float64")
     # Sweeps would hardly revive a dimension that vanished, where all are zero.
-    noise = draw_rows(problem, problem.dim, rng, host)
+    noise = draw_rows(problem, problem.dim, np.random.default_rng(seed), host)
     return [x + NOISE * drawn for x, drawn in zip((W, *factors), noise, strict=True)]
 
 

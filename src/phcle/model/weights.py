@@ -2,14 +2,14 @@
 
 "equal" splits a weight of one evenly within each kind. "nie" is the self-weighting that
 the paper refers to (weight ∝ 1/(2√loss)), for comparison only: it rewards over-fitting.
-"auto" gives useful contexts the weights that they would have without the others
-(`help.py` finds out which are useful).
+"auto" is "equal" among the contexts that are useful (`help.py` finds out which).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -130,22 +130,30 @@ def nie_weights(
     return renewed
 
 
-def shared_weights(problem: Problem, shares: Mapping[str, float]) -> dict[str, float]:
-    """Give every context a share of the equal weight among those with more than a bit.
+def start_weights(
+    options: Mapping[str, Any],
+    problem: Problem,
+    shares: Mapping[str, float] | None = None,
+) -> dict[str, float]:
+    """Make the weights that a fit starts with.
 
     Parameters
     ----------
+    options : mapping from str to object
+        All options of the fit.
     problem : Problem
         The contexts.
-    shares : mapping
-        Share of its weight that each context of the user keeps; if it is empty, all
-        keep theirs.
+    shares : mapping, optional
+        Share of its weight that each context keeps, if that was measured. Contexts with
+        more than a bit have equal weights, as if there were no others.
 
     Returns
     -------
     dict
-        Weights by context.
+        α and β by context.
     """
+    if isinstance(options["weights"], Mapping):
+        return given_weights(problem, options["weights"])
     if not shares:
         return equal_weights(problem)
     useful = [c for c in problem.contexts if shares[c.given_name] > BACKGROUND]

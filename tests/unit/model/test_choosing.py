@@ -52,11 +52,10 @@ def test_trials_without_counts_have_no_longer_vectors_than_the_fit():
 
 
 def test_what_the_user_sets_is_not_changed():
-    options = {"dim": 7, "negatives": 4.0, "stiffness": 2.0, "shrinkage": 0.3}
+    options = {"dim": 7, "shrinkage": 0.3}
     given = fit(tree(role="counts"), table(family_values()), **options)
     setting = given.chosen_.setting
     assert setting.dim == given.embedding_.dim == 7
-    assert (setting.negatives, setting.stiffness) == (4.0, 2.0)
     assert setting.shrinkage == {"table": 0.3}
     assert setting.roles == {}
     assert "tree" in [context.name for context in given.embedding_.contexts]

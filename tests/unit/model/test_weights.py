@@ -73,9 +73,9 @@ def test_automatic_weights_give_noise_nothing(rng):
     model = PHCLE(dim=10, weights="auto", completion="none").fit(planted_contexts(rng))
     assert model.weights_ == {"matrix": 1.0, "signal": 1.0, "noise": 0.0}
     found = model.chosen_.weighing
-    assert found[0].startswith("matrix: full weight, because the others are predicted")
-    assert found[1].startswith("signal: full weight, because its own hidden cells")
-    assert found[2].startswith("noise: no weight")
+    assert found[0].startswith("without matrix: 0.")
+    assert found[0].endswith("it helps; weight × 1.")
+    assert found[2].endswith("weight × 0.")
 
 
 def test_nie_weights_reward_the_noise_that_can_be_overfitted(rng):
