@@ -111,7 +111,7 @@ def test_fused_part_answers_as_the_plain_one(precision, rng):
         assert relative(getattr(fused, name), expected) < tolerance
     direction = torch.tensor(rng.normal(size=(20, 12)), dtype=torch.float32)
     direction = direction.to(DEVICE)
-    alone = backend.dense_value(y, columns)
+    alone = fused.value_at(y)
     assert relative(alone, plain.value.double().cpu().numpy()) < tolerance
     product = fused.curvature()(direction)  # of halves in both precisions
     same = plain.curvature()(direction.to(plain.value.device))

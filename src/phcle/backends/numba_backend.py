@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -30,24 +30,10 @@ class NumbaBackend(NumpyBackend):
 
     def __init__(self, dtype: str = "float32") -> None:
         super().__init__(dtype)
+        if dtype == "float32":
+            self.dense_part = partial(_CompiledPart, self)
+        self.known_entries = partial(_CompiledEntries, self.xp)
         _keep_freed_memory()
-
-    def dense_part(self, y: Array, columns: Columns) -> DensePart:
-        """The dense part of a logistic term at a block of rows."""
-        kind = _CompiledPart if y.dtype == np.float32 else DensePart
-        return kind(self, y, columns)
-
-    def dense_value(self, y: Array, columns: Columns) -> Array:
-        """Σ mass softplus(x) of every row, in one pass."""
-        if y.dtype != np.float32:
-            return super().dense_value(y, columns)
-        x, result = y @ columns.other.T, np.empty(len(y), y.dtype)
-        numba_passes.softplus_sums(x, columns.mass, result)
-        return result
-
-    def known_entries(self, columns: Array, other: Array) -> KnownEntries:
-        """Rows of the other factor at every row's known columns (rows, width)."""
-        return _CompiledEntries(self.xp, columns, other)
 
 
 @lru_cache
@@ -72,6 +58,12 @@ class _CompiledPart(DensePart):
             x, columns.mass, columns.share, self.sigmoid, self.value, self.spread
         )
         self.gradient = self.sigmoid @ columns.weighted
+
+    def value_at(self, y: Array) -> Array:
+        """Σ mass softplus(x) of every row, in one pass."""
+        x, result = y @ self.columns.other.T, np.empty(len(y), y.dtype)
+        numba_passes.softplus_sums(x, self.columns.mass, result)
+        return result
 
 
 class _CompiledEntries(KnownEntries):

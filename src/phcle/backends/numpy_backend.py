@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.backends.distributed import current_processes
 from phcle.backends.pairs import rounding_noise
 from phcle.backends.protocol import Backend
 
@@ -53,8 +52,8 @@ class NumpyBackend(Backend):
     most_rows = 512
 
     def __init__(self, dtype: str = "float32") -> None:
+        super().__init__()
         self.dtype = dtype
-        self.processes = current_processes()
         self._float = np.dtype(dtype)
         self.noise = rounding_noise(dtype)
 
@@ -105,23 +104,15 @@ class NumpyBackend(Backend):
         """Sigmoid and softplus of x from one exponential, safe for any x."""
         growth = np.exp(np.minimum(x, CLIPPED))
         total = growth + 1
-        return growth / total, _softplus(x, growth, total)
-
-    def softplus(self, x: Numbers) -> Numbers:
-        """log(1 + eˣ), safe for any x."""
-        growth = np.exp(np.minimum(x, CLIPPED))
-        return _softplus(x, growth, growth + 1)
-
-
-def _softplus(x: Numbers, growth: Numbers, total: Numbers) -> Numbers:
-    """The logarithm of `total`, 1 + eˣ, which it replaces."""
-    # In single precision log is vectorised and log1p is not. The error of log(1 + tiny)
-    # is below the rounding error of the sums that use it.
-    if x.dtype == np.float32:
-        np.log(total, out=total)
-    else:
-        np.log1p(growth, out=total)
-    return np.asarray(np.maximum(total, x))  # where x was clipped, softplus(x) = x
+        sigmoid = growth / total
+        # In single precision log is vectorised and log1p is not. The error of
+        # log(1 + tiny) is below the rounding error of the sums that use it.
+        if x.dtype == np.float32:
+            np.log(total, out=total)
+        else:
+            np.log1p(growth, out=total)
+        # Where x was clipped, softplus(x) = x.
+        return sigmoid, np.maximum(total, x, out=total)
 
 
 @lru_cache

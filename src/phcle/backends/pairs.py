@@ -148,6 +148,23 @@ class DensePart:
         self.gradient = matmul(self.sigmoid, columns.weighted)
         self.spread = matmul(self.sigmoid * (1 - self.sigmoid), columns.share)
 
+    def value_at(self, y: Array) -> Array:
+        """Compute the value alone at other rows.
+
+        Parameters
+        ----------
+        y : array
+            Rows, (r, d).
+
+        Returns
+        -------
+        array
+            Their values, (r,).
+        """
+        columns, matmul = self.columns, self.backend.xp.matmul
+        x = matmul(y, columns.other.T)
+        return matmul(self.backend.softplus(x), columns.mass)
+
     def curvature(self, probe: Probe | None = None) -> Callable[[Array], Array]:
         """Prepare products with the curvature.
 

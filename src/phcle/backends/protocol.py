@@ -13,6 +13,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from phcle.backends.distributed import Processes
+from phcle.backends.distributed import Processes, current_processes
 from phcle.backends.pairs import Columns, DensePart, KnownEntries
 from phcle.errors import BackendError
 
@@ -58,6 +59,11 @@ class Backend(ABC):
         Whether this is a device on which all pairs are cheap.
     processes : Processes
         The processes that share the rows.
+    dense_part : callable
+        The dense part of a logistic term at rows (r, d), with what `columns` returned.
+    known_entries : callable
+        Sums over known columns, from their positions (rows, width) and the other
+        factor (columns, d).
     """
 
     name: str
@@ -70,6 +76,13 @@ class Backend(ABC):
     most_rows: int
     is_accelerated: bool = False
     processes: Processes
+
+    def __init__(self) -> None:
+        self.dense_part: Callable[[Array, Columns], DensePart]
+        self.dense_part = partial(DensePart, self)
+        self.known_entries: Callable[[Array, Array], KnownEntries]
+        self.known_entries = partial(KnownEntries, self.xp)
+        self.processes = current_processes()
 
     def session(self) -> AbstractContextManager[Any]:
         """Prepare libraries for a fit: overflow is looked for after every sweep.
@@ -249,58 +262,6 @@ class Backend(ABC):
         """
         return Columns.of(self.xp, other, mass)
 
-    def dense_part(self, y: Array, columns: Columns) -> DensePart:
-        """Compute the dense part of a logistic term at a block of rows.
-
-        Parameters
-        ----------
-        y : array
-            Rows, (r, d).
-        columns : Columns
-            From `columns`.
-
-        Returns
-        -------
-        DensePart
-            Value, gradient and curvature.
-        """
-        return DensePart(self, y, columns)
-
-    def dense_value(self, y: Array, columns: Columns) -> Array:
-        """Compute the value of the dense part alone.
-
-        Parameters
-        ----------
-        y : array
-            Rows, (r, d).
-        columns : Columns
-            From `columns`.
-
-        Returns
-        -------
-        array
-            The value of each row, (r,).
-        """
-        x = self.xp.matmul(y, columns.other.T)
-        return self.xp.matmul(self.softplus(x), columns.mass)
-
-    def known_entries(self, columns: Array, other: Array) -> KnownEntries:
-        """Prepare sums over the known columns of every row.
-
-        Parameters
-        ----------
-        columns : array
-            Positions of the known columns, (rows, width).
-        other : array
-            Z, (columns, d).
-
-        Returns
-        -------
-        KnownEntries
-            Products and sums with the rows of Z at these positions.
-        """
-        return KnownEntries(self.xp, columns, other)
-
     @abstractmethod
     def logistic(self, x: Array) -> tuple[Array, Array]:
         """Sigmoid and softplus, without overflow.
@@ -316,7 +277,6 @@ class Backend(ABC):
             1 / (1 + e⁻ˣ) and log(1 + eˣ).
         """
 
-    @abstractmethod
     def softplus(self, x: Array) -> Array:
         """log(1 + eˣ), without overflow.
 
@@ -330,6 +290,7 @@ class Backend(ABC):
         array
             Of the same shape.
         """
+        return self.logistic(x)[1]
 
 
 def choose_backend(

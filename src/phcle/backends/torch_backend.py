@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import array_api_compat.torch as array_api
@@ -11,11 +12,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
-from phcle.backends.distributed import current_processes
 from phcle.backends.pairs import (
     Columns,
     DensePart,
-    KnownEntries,
     n_sampled_columns,
     rounding_noise,
 )
@@ -55,6 +54,7 @@ class TorchBackend(Backend):
     def __init__(
         self, device: str = "auto", dtype: str = "float32", precision: str = "full"
     ) -> None:
+        super().__init__()
         has_cuda = torch.cuda.is_available()
         if device == "cuda" and not has_cuda:
             raise BackendError(
@@ -65,11 +65,15 @@ class TorchBackend(Backend):
         self.is_accelerated = self.device != "cpu"
         self.dtype = dtype
         self.precision = precision
-        self.processes = current_processes()
         self._float = getattr(torch, dtype)
         self.noise = MIXED_NOISE if precision == "mixed" else rounding_noise(dtype)
         self.has_kernels = can_fuse(self.device)
         self.is_fused = dtype == "float32" and self.has_kernels
+        self.dense_part = self._part
+        if self.has_kernels:
+            from phcle.backends.kernels.fused_entries import FusedEntries
+
+            self.known_entries = partial(FusedEntries, self.xp)
         if self.is_accelerated:  # few large launches, as far as the memory allows
             memory = torch.cuda.get_device_properties(self.device).total_memory
             self.tile, self.gathered = memory // 512, memory // 128
@@ -129,25 +133,9 @@ class TorchBackend(Backend):
         fused = FusedColumns.of(columns, precise=self.precision == "full")
         return replace(columns, fused=fused)
 
-    def dense_part(self, y: torch.Tensor, columns: Columns) -> DensePart:
-        """The dense part of a logistic term at a block of rows."""
-        if columns.fused is not None:
-            return FusedPart(self, y, columns)
-        return super().dense_part(y, columns)
-
-    def dense_value(self, y: torch.Tensor, columns: Columns) -> torch.Tensor:
-        """The value of the dense part alone."""
-        if columns.fused is not None:
-            return columns.fused.value(y)
-        return super().dense_value(y, columns)
-
-    def known_entries(self, columns: torch.Tensor, other: torch.Tensor) -> KnownEntries:
-        """Rows of the other factor at every row's known columns (rows, width)."""
-        if self.has_kernels:
-            from phcle.backends.kernels.fused_entries import FusedEntries
-
-            return FusedEntries(self.xp, columns, other)
-        return super().known_entries(columns, other)
+    def _part(self, y: torch.Tensor, columns: Columns) -> DensePart:
+        """From the fused kernel if it serves these columns."""
+        return (DensePart if columns.fused is None else FusedPart)(self, y, columns)
 
     def logistic(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Sigmoid and softplus of x, safe for any x."""

@@ -78,23 +78,6 @@ class FusedColumns:
         few = Columns(columns.other[at], columns.mass[at], columns.weighted[at], even)
         return cls(every, _padded(few, precise=precise), columns)
 
-    def value(self, y: torch.Tensor) -> torch.Tensor:
-        """Compute the value of the dense part at some rows.
-
-        Parameters
-        ----------
-        y : Tensor
-            Rows, (r, d).
-
-        Returns
-        -------
-        Tensor
-            The value of each row, (r,).
-        """
-        from phcle.backends.kernels.fused_dense import fused_dense
-
-        return fused_dense(y, self.every, with_gradient=False)[0]
-
     @cached_property
     def rounded(self) -> HalfColumns:
         """All columns in float16, for products with the curvature."""
@@ -137,6 +120,12 @@ class FusedPart(DensePart):
         self.backend, self.columns, self.y = backend, columns, y
         self.value, self.gradient = fused_dense(y, columns.fused.every)
         self.spread = fused_spread(y, columns.fused.sample)
+
+    def value_at(self, y: torch.Tensor) -> torch.Tensor:
+        """The value alone."""
+        from phcle.backends.kernels.fused_dense import fused_dense
+
+        return fused_dense(y, self.columns.fused.every, with_gradient=False)[0]
 
     def curvature(
         self, probe: Probe | None = None

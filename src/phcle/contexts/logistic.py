@@ -210,7 +210,7 @@ class _LocalLogistic(Local):
 
     def value_at(self, y: Array, chosen: Array | slice) -> Array:
         backend = self.view.backend
-        dense = self.rate[chosen] * backend.dense_value(y, self.view.columns)
+        dense = self.rate[chosen] * self.dense.value_at(y)
         x = self.entries.take(chosen).dots(y)
         pulls = self.weights[chosen] * (backend.softplus(x) - x)
         return dense + self.xp.sum(pulls, axis=1)
