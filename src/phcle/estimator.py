@@ -35,10 +35,8 @@ from phcle.model.help import useful_shares
 from phcle.model.label_solve import solve_labels, solves_sample
 from phcle.model.paper import PaperSolver
 from phcle.model.problem import DeviceProblem, State, penalties_of
-from phcle.model.settings import Chosen
-from phcle.model.start import first_state
-from phcle.model.trials import backend_of
-from phcle.model.warm import earlier_embedding, warm_factors
+from phcle.model.start import earlier_embedding, first_state, warm_factors
+from phcle.model.trials import Chosen, backend_of
 from phcle.model.weights import nie_weights, start_weights
 from phcle.options import DEFAULTS, OPTIONS, check_options, parameters_text
 from phcle.progress import counted_progress, fit_progress, staged_progress

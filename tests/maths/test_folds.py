@@ -12,7 +12,7 @@ from phcle.contexts import align
 from phcle.model.choose import pose_chosen
 from phcle.model.folds import out_of_fold
 from phcle.model.problem import DeviceProblem
-from phcle.model.settings import Chosen, Setting
+from phcle.model.trials import Chosen, Setting
 from phcle.model.weights import equal_weights
 from phcle.options import DEFAULTS
 

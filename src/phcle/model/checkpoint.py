@@ -31,7 +31,7 @@ from phcle.files.atomic import check_can_write, only_writer
 from phcle.files.container import read_sealed, write_sealed
 from phcle.files.reading import naming
 from phcle.model.problem import DeviceProblem, Problem, State
-from phcle.model.settings import Chosen
+from phcle.model.trials import Chosen
 from phcle.options import DEFAULTS, OPTIONS
 
 FORMAT, VERSION = "phcle.checkpoint", 2

@@ -20,8 +20,7 @@ from phcle.contexts.alignment import Aligned
 from phcle.contexts.protocol import Context
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.model.problem import Problem, penalties_of, pose
-from phcle.model.settings import NOISE, Chosen, Setting, Trial
-from phcle.model.trials import Trials, in_roles
+from phcle.model.trials import NOISE, Chosen, Setting, Trial, Trials, in_roles
 from phcle.model.weights import start_weights
 from phcle.progress import counted_progress
 

@@ -9,11 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phcle.arrays import AnyFloats
-from phcle.contexts.logistic import (
-    SHUFFLED,
-    draw_columns,
-    draw_strata,
-)
+from phcle.contexts.logistic import draw_columns
 from phcle.contexts.terms import Sample
 from phcle.model.problem import DeviceProblem, Problem
 
@@ -53,22 +49,6 @@ EVERYTHING = Drawn()
 """All labels and columns."""
 
 
-class _Masses:
-    """Masses from which samples are drawn, with what every draw needs."""
-
-    def __init__(self, mass: AnyFloats) -> None:
-        self.mass, self.n_positive = mass, int(np.count_nonzero(mass))
-        # The draw from very many columns begins with this sum.
-        self.passed = np.cumsum(mass) if len(mass) > SHUFFLED else None
-
-    def draw(self, n: int, rng: np.random.Generator) -> Sample | None:
-        if n >= self.n_positive:
-            return None
-        if self.passed is not None:
-            return draw_strata(self.passed, n, rng)
-        return draw_columns(self.mass, n, rng)
-
-
 class ColumnSamples:
     """Draws the samples of every sweep. The same seed and sweep give the same samples.
 
@@ -87,10 +67,7 @@ class ColumnSamples:
     def __init__(
         self, problem: Problem, n: int, seed: int, most: int = sys.maxsize
     ) -> None:
-        self.masses = [
-            None if context.masses is None else tuple(map(_Masses, context.masses))
-            for context in problem.contexts
-        ]
+        self.masses = [context.masses for context in problem.contexts]
         self.n, self.seed, self.most = n, seed, most
 
     def draw(self, sweep: int, least: int = 0) -> Drawn:
@@ -110,10 +87,12 @@ class ColumnSamples:
         """
         n = max(min(self.n * (1 + sweep // GROWS_EVERY), self.most), least)
         rng = np.random.default_rng([self.seed, sweep])
-        drawn = [
-            tuple(own.draw(n, rng) for own in masses) if masses else (None, None)
-            for masses in self.masses
-        ]
+
+        def some(mass: AnyFloats) -> Sample | None:
+            is_all = n >= np.count_nonzero(mass)
+            return None if is_all else draw_columns(mass, n, rng)
+
+        drawn = [tuple(map(some, x)) if x else (None, None) for x in self.masses]
         labels, columns = zip(*drawn, strict=True)
         return Drawn(n, labels, columns)
 

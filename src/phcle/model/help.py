@@ -19,8 +19,7 @@ from phcle.contexts.terms import Penalties
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import PhcleWarning
 from phcle.model.problem import Problem
-from phcle.model.settings import NOISE, Setting
-from phcle.model.trials import Trials
+from phcle.model.trials import NOISE, Setting, Trials
 from phcle.model.weights import BACKGROUND, equal_weights
 from phcle.options import DEFAULTS
 from phcle.progress import counted_progress
