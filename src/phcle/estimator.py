@@ -377,9 +377,8 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
         origin: Mapping[str, Any],
     ) -> None:
         """Solve W once more, to the end, and pack up what was learned."""
-        device, weights = solver.device, state.weights
-        problem, options = device.problem, self._options
-        stopped: BaseException | None = None
+        device, weights, options = solver.device, state.weights, self._options
+        problem, stopped = device.problem, None
         terms: Mapping[str, float]
         try:
             with (
@@ -389,35 +388,28 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
                 solved = solve_labels(
                     device, state.W, state.factors, weights, settle=True
                 )
-            W, factors = solved.W, solved.factors
+            parts = (solved.W, *solved.factors)
             terms = solver.terms(solved.values, weights, solved.penalties)
         except (KeyboardInterrupt, NumericalError) as error:  # the sweeps are not lost
             stopped, terms = error, state.history[-1]
-            W, *rest = device.to_numpy([state.W, *state.factors])
-            factors = tuple(rest)
-        penalties = problem.penalties
+            parts = device.to_numpy([state.W, *state.factors])
         if self.init == "ones":
-            penalties, dim = penalties_of(options), self.chosen_.setting.dim
-            W, *rest = (np.repeat(x / dim**0.5, dim, axis=1) for x in (W, *factors))
-            factors = tuple(rest)
+            dim = self.chosen_.setting.dim
+            parts = tuple(np.repeat(x / dim**0.5, dim, axis=1) for x in parts)
+        # The sweeps ran in this precision, so nothing is lost by storing it.
+        W, *factors = (part.astype(self.dtype, copy=False) for part in parts)
         final = {**terms, "iteration": state.iteration + 1.0, "seconds": 0.0}
-        self.weights_ = dict(weights)
-        self.history_ = (*state.history, final)
+        self.weights_, self.history_ = dict(weights), (*state.history, final)
         self.embedding_ = LabelEmbedding(
             labels=problem.labels,
-            vectors=W.astype(self.dtype, copy=False),
+            vectors=W,
             names=dict(names),
             spellings=self.match_.spellings,
-            # The sweeps ran in this precision, so nothing is lost by storing it.
             contexts=tuple(
-                context.learned(
-                    problem.labels,
-                    weights[context.name],
-                    factor.astype(self.dtype, copy=False),
-                )
+                context.learned(problem.labels, weights[context.name], factor)
                 for context, factor in zip(problem.contexts, factors, strict=True)
             ),
-            penalties=vars(penalties),
+            penalties=vars(penalties_of(options)),
             options=options,
             # Without times, so that the same fit gives the same file.
             history=tuple(

@@ -150,7 +150,7 @@ def solve_labels(
 def _stages(
     backend: Backend, problem: Problem, tol: float, *, has_start: bool
 ) -> list[tuple[Backend, float, Sequence[Sample | None] | None, int]]:
-    """Back ends, tolerances, samples and most steps: cheap steps first, exact ones last.
+    """Back end, tolerance, samples and most steps of each stage, the last one exact.
 
     Without a start, rows first converge on a sample of the columns. On a GPU, steps of
     a large problem in half precision follow. All end in the precision of the sweeps.
@@ -279,19 +279,17 @@ class _Joint:
             own = contexts[i].factor_penalties(xp, factors[i], self.problem.penalties)
             held += sum(own.values())
         rows = self.device.rows(factors, self.weights)
-        gradient, total = (
-            xp.zeros_like(W),
-            xp.zeros((), dtype=xp.float64, device=W.device),
-        )
+        gradient, total = xp.zeros_like(W), 0.0
         terms: dict[int, list[Local]] = {}
         for number, at in self.blocks.items():
             y = xp.take(W, at, axis=0)
             terms[number] = [term.local(number, y) for term in rows.terms]
             values, gradient[at] = rows.sums(terms[number], y)
-            total = total + xp.sum(rows.total(y, values), dtype=xp.float64)
+            total += float(xp.sum(rows.total(y, values), dtype=xp.float64))
             for term in terms[number]:
                 term.lighten()
-        return _Place(W, factors, terms, self.summed(total) + held, gradient)
+        total = float(self.processes.sum_over(np.array([total]))[0]) + held
+        return _Place(W, factors, terms, total, gradient)
 
     def summed(self, numbers: Array) -> float:
         """The sum of numbers over all processes."""
