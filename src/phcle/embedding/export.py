@@ -1,8 +1,8 @@
 """Write tables of any rows, and embeddings in the file formats of other tools.
 
-`write_table` is the one writer of CSV, TSV, JSON and Parquet files. Rows are written as
-they come, so a file of any length needs little memory, and a file is complete or not
-there.
+`write_table` is the one writer of CSV, TSV, JSON and Parquet files, which are complete
+or not there. Rows are written as they come, so a file of any length needs little
+memory, but for Parquet.
 
 What a format cannot hold is refused or changed as documented, never dropped silently:
 words of word2vec cannot contain spaces, so these become underscores, and it is an error
@@ -14,12 +14,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, count, islice
+from itertools import chain, count
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
-
-import numpy.typing as npt
 
 from phcle.answers import Cell, as_json
 from phcle.embedding.cell_texts import probabilities_text, value_text
@@ -49,9 +47,6 @@ CHANCES = ("confidence", "chance")
 
 NUMBERS = (*CHANCES, "low", "high", "draw")
 """Fields of a cell that hold nothing but numbers."""
-
-BATCH = 50_000
-"""Rows that a Parquet file gets at a time."""
 
 
 def check_ending(path: Path, endings: Sequence[str] = ENDINGS) -> str:
@@ -83,7 +78,7 @@ def write_table(
     titles: Sequence[str],
     rows: Iterable[Sequence[Any]],
     *,
-    types: Mapping[str, npt.DTypeLike] = MappingProxyType({}),
+    types: Mapping[str, Any] = MappingProxyType({}),
 ) -> int:
     """Write rows to a file, complete or not at all.
 
@@ -154,23 +149,13 @@ def _write_parquet(
     path: Path,
     titles: Sequence[str],
     rows: Iterator[Sequence[Any]],
-    types: Mapping[str, npt.DTypeLike],
+    types: Mapping[str, Any],
 ) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    import pandas as pd
 
-    schema = pa.schema(
-        (x, pa.from_numpy_dtype(types[x]) if x in types else pa.string())
-        for x in titles
-    )
-    with pq.ParquetWriter(path, schema) as writer:
-        while batch := list(islice(rows, BATCH)):
-            columns = zip(*batch, strict=True)
-            arrays = [
-                pa.array(column, field.type)
-                for column, field in zip(columns, schema, strict=True)
-            ]
-            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+    frame = pd.DataFrame(list(rows), columns=list(titles))
+    kinds = {title: types.get(title, "string") for title in titles}
+    frame.astype(kinds).to_parquet(path, index=False)
 
 
 def write_cells(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from phcle.answers import EmbeddingSummary
@@ -10,7 +9,6 @@ from phcle.embedding.skill import completion_skill
 from phcle.errors import some
 
 if TYPE_CHECKING:
-    from phcle.contexts.protocol import Context
     from phcle.embedding.label_embedding import LabelEmbedding
 
 
@@ -41,9 +39,10 @@ def summarise(embedding: LabelEmbedding) -> EmbeddingSummary:
                 "coverage": len(context.observed_labels) / max(len(embedding), 1),
                 "columns": len(context.columns),
                 "weight": context.weight,
-                "hierarchy": _recipe(context),
+                "hierarchy": recipe and {"kind": recipe.kind, "decay": recipe.decay},
             }
             for context in embedding.contexts
+            for recipe in [getattr(context, "recipe", None)]  # of hierarchies alone
         ),
         # The last record is the final solve for the labels, not a sweep.
         sweeps=max(len(embedding.history) - 1, 0),
@@ -61,25 +60,14 @@ def summarise(embedding: LabelEmbedding) -> EmbeddingSummary:
 
 def _chosen(embedding: LabelEmbedding) -> dict[str, Any] | None:
     """The settings that were left open, and columns on a log scale."""
-    found = embedding.origin.get("chosen")
-    if not isinstance(found, Mapping):  # an older or a forged file may hold anything
+    found: Any = embedding.origin.get("chosen")
+    try:
+        setting, trials = dict(found["setting"]), list(found["trials"])
+        words = [str(word) for word in found["words"]]
+    except (KeyError, TypeError, ValueError):  # older and forged files hold anything
         return None
-    setting, trials, words = (found.get(x) for x in ("setting", "trials", "words"))
-    if not isinstance(setting, Mapping) or not isinstance(words, list):
-        return None
-    if not isinstance(trials, (list, tuple)):
-        return None
-    words = [str(word) for word in words]
     for context in embedding.contexts:
         if logs := getattr(context, "log_columns", ()):
             shown = some(logs)
             words.append(f"{context.name}: {shown} fitted on a log scale.")
     return {"setting": setting, "trials": trials, "words": words}
-
-
-def _recipe(context: Context) -> dict[str, Any] | None:
-    """How a hierarchy was counted; None for any other context."""
-    recipe = getattr(context, "recipe", None)
-    if recipe is None:
-        return None
-    return {x: getattr(recipe, x) for x in ("kind", "decay")}
