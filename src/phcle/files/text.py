@@ -41,34 +41,9 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = len(_LINE_END.findall(data[: error.start])) + 1
         raise not_utf8(path, line) from error
-    place = text.find("\0")
-    if place >= 0:
-        raise holds_nul(path, len(lines_of(text[:place])) or 1)
+    if "\0" in text:
+        raise holds_nul(path, len(_LINE_END.findall(data[: data.find(0)])) + 1)
     return text
-
-
-def lines_of(text: str) -> list[str]:
-    r"""Split a text into lines as editors count them.
-
-    `str.splitlines` would also split at characters that labels may contain.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-
-    Returns
-    -------
-    list of str
-        The lines without line ends.
-
-    Examples
-    --------
-    >>> lines_of("a\u2028b\r\nc\n")
-    ['a\u2028b', 'c']
-    """
-    lines = re.split(r"\r\n|\r|\n", text)
-    return lines if lines[-1] else lines[:-1]
 
 
 def not_utf8(path: Path, line: int) -> FileError:

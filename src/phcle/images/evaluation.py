@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import product
 from numbers import Integral
 from pathlib import Path
@@ -119,11 +119,6 @@ class ZeroShotTask:
     def __repr__(self) -> str:
         size = f"{len(self.seen)} seen, {len(self.unseen)} unseen classes"
         return f"ZeroShotTask({self.name!r}: {size}, {len(self.y)} images)"
-
-    @cached_property
-    def training_images(self) -> TrainingImages:
-        """The images of seen classes, with what is computed from them so far."""
-        return TrainingImages(*self.images(self.seen))
 
     def images(self, classes: Sequence[str]) -> tuple[AnyFloats, Names]:
         """Return the images of some classes.
@@ -713,13 +708,13 @@ def evaluate(
             check_has_vectors(embedding, classes, source, f"embedding {name!r}")
     rows: list[dict[str, Any]] = []
     for i, task in enumerate(tasks):
-        # A copy, so that the user's task does not keep what is computed here.
-        own, *held = hold_out(task) if generalised else (replace(task),)
+        own, *held = hold_out(task) if generalised else (task,)
         splits = validation_splits(own, n_validation, validation_share, seed)
+        learned = [(x, TrainingImages(*x.images(x.seen))) for x in (own, *splits)]
         for j, (name, search) in enumerate(classifiers.items(), 1):
             for key, embedding in embeddings.items():
                 about = {"classifier": name, "embedding": key, "task": task.name}
-                row = _row(search, embedding, own, splits, seed, held)
+                row = _row(search, embedding, learned, seed, held)
                 rows.append({**about, **row})
             if progress is not None:
                 progress(i * len(classifiers) + j, len(tasks) * len(classifiers))
@@ -730,20 +725,20 @@ def evaluate(
 def _row(
     search: Search,
     embedding: LabelEmbedding,
-    task: ZeroShotTask,
-    splits: Sequence[ZeroShotTask],
+    learned: Sequence[tuple[ZeroShotTask, TrainingImages]],
     seed: int,
     held: Sequence[Any],
 ) -> dict[str, Any]:
-    """Choose options on validation splits, and test them."""
+    """Choose options on validation splits, and test them on the first task."""
+    (task, images), *splits = learned
     models = search.models(embedding, (*task.unseen, *task.seen), seed)
     accuracies = np.zeros(len(models))
-    for split in splits:
+    for split, seen in splits:
         X, y = split.images(split.unseen)
         for i, model in enumerate(search.models(embedding, split.unseen, seed)):
-            answers = model.fit(split.training_images, None).predict(X)
+            answers = model.fit(seen, None).predict(X)
             accuracies[i] += mean_class_accuracy(y, answers) / len(splits)
-    model = models[int(accuracies.argmax())].fit(task.training_images, None)
+    model = models[int(accuracies.argmax())].fit(images, None)
     tested = task.images(task.unseen)
     row = {
         "split": task.split,

@@ -43,8 +43,9 @@ def test_scores_have_a_column_per_candidate_in_the_order_given(kind, planted_pro
     )
 
 
-def test_eszsl_is_the_minimum_of_its_objective(rng):
-    n, p, z, d = 30, 4, 5, 3
+@pytest.mark.parametrize(("n", "p"), [(30, 4), (8, 20)])
+def test_eszsl_is_the_minimum_of_its_objective(rng, n, p):
+    z, d = 5, 3
     X, S = rng.normal(size=(n, p)), rng.normal(size=(z, d))
     codes = np.r_[np.arange(z), rng.integers(z, size=n - z)]
     labels = tuple("abcdefg")
