@@ -232,37 +232,6 @@ def nearest(table: Table, seed: int) -> Guess:
     return coded.decoded(model.fit_transform(coded.matrix))
 
 
-def soft_impute(table: Table, seed: int) -> Guess:
-    """A matrix of low rank, its singular values shrunk as hidden cells say is best."""
-    coded = Coded(table)
-    draws = np.random.default_rng(seed).random(table.values.shape)
-    inner = (draws < 0.1)[:, coded.owner] & coded.known
-    centred = np.where(coded.known, coded.matrix - coded.means, 0)
-    strengths = np.linalg.norm(centred, 2) * np.geomspace(0.5, 0.01, 10)
-    errors = [
-        ((x - centred)[inner] ** 2).sum()
-        for x in shrunk_matrices(centred, coded.known & ~inner, strengths)
-    ]
-    strengths = strengths[: int(np.argmin(errors)) + 1]
-    *_, found = shrunk_matrices(centred, coded.known, strengths)
-    return coded.decoded(found + coded.means)
-
-
-def shrunk_matrices(
-    values: np.ndarray, known: np.ndarray, strengths: np.ndarray
-) -> Iterator[np.ndarray]:
-    """The matrix without gaps for each strength, the strongest first."""
-    found = np.zeros_like(values)
-    for strength in strengths:
-        for _ in range(30):
-            filled = np.where(known, values, found)
-            left, sizes, right = np.linalg.svd(filled, full_matrices=False)
-            before, found = found, (left * np.maximum(sizes - strength, 0)) @ right
-            if ((found - before) ** 2).sum() <= 1e-5 * (found**2).sum():
-                break
-        yield found
-
-
 def iterative(table: Table, seed: int) -> Guess:
     """scikit-learn's imputer by chained linear regressions.
 
@@ -459,7 +428,6 @@ RIVALS: Mapping[str, Callable[[Table, int], Guess]] = {
     "family": family,
     "shrunk family": shrunk_family,
     "nearest": nearest,
-    "SoftImpute": soft_impute,
     "iterative": iterative,
     "boosting": boosting,
     "extra trees": extra_trees,

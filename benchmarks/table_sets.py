@@ -174,31 +174,6 @@ def shop(data: Path, whole: bool = True) -> Table:
     return from_frame("shop", table, groups, links=links)
 
 
-def tagged(name: str, tags: dict[str, list[str]], groups: np.ndarray) -> Table:
-    """Labels with tags: one that is listed lacks all tags that are not in its list."""
-    columns = sorted({x for own in tags.values() for x in own})
-    values = [[float(x in own) for x in columns] for own in map(set, tags.values())]
-    cells = np.array(values, dtype=object)
-    return Table(name, list(tags), columns, [TAG] * len(columns), cells, groups)
-
-
-def shop_tags(data: Path) -> Table:
-    """Tags of the shop's categories."""
-    table = shop(data)
-    tags = table.links["tags"][1]
-    rows = [table.labels.index(x) for x in tags]
-    return tagged("shop tags", tags, table.groups[rows])
-
-
-def imagenet_tags(data: Path) -> Table:
-    """Attributes of classes of ImageNet below nouns of WordNet."""
-    from phcle.datasets import load_imagenet1k
-
-    files = sorted((data / "imnet-attributes").glob("ImNet_*.json"))
-    tags = {k: v for x in files for k, v in json.loads(x.read_text("utf-8")).items()}
-    return tagged("imagenet tags", tags, chains(tags, load_imagenet1k().edges))
-
-
 def made_up(
     name: str, n: int, columns: int, seed: int, zeros: int, categories: int, data: Path
 ) -> Table:
@@ -324,7 +299,6 @@ TABLES: dict[str, Loader] = {
     **{x: partial(small, x) for x in ("foods", "games", "elton", "nonlinear")},
     **{x.__name__: x for x in OWN},
     **{x.lower(): partial(nouns, x) for x in ("AWA", "LAD")},
-    **{"shop tags": shop_tags, "imagenet tags": imagenet_tags},
     **{x: partial(from_r, x, *given) for x, given in FROM_R.items()},
     **{x: partial(made_up, x, *given) for x, given in MADE_UP.items()},
 }

@@ -63,9 +63,8 @@ def draw(table: Table, seed: int) -> dict[str, np.ndarray]:
     asked = np.ones(len(known), bool) if table.asked is None else table.asked
     whole = (rng.random(len(known)) < LABELS) & has_relatives(table)
     cells = rng.random(known.shape) < table.share
-    # A facet of tags is known or hidden as a whole; so are all tags without a facet.
-    for facet, tags in facets(table).items():
-        cells[:, tags] = cells[:, tags[:1]] if facet else False
+    for tags in facets(table).values():  # known or hidden as a whole
+        cells[:, tags] = cells[:, tags[:1]]
     cells &= known & (asked & ~whole)[:, None]
     # A row keeps a known cell, or it would be a hidden label.
     cells[~(known & ~cells).any(axis=1)] = False
@@ -82,12 +81,11 @@ def has_relatives(table: Table) -> np.ndarray:
 
 
 def facets(table: Table) -> dict[str, list[int]]:
-    """Columns of tags by facet, which is empty where a tag has none."""
+    """Columns of tags by facet."""
     found: dict[str, list[int]] = {}
     for j, (name, kind) in enumerate(zip(table.columns, table.kinds, strict=True)):
         if kind == TAG:
-            facet = name.rpartition("::")[0].partition("::")[0]
-            found.setdefault(facet, []).append(j)
+            found.setdefault(name.partition("::")[0], []).append(j)
     return found
 
 
@@ -95,11 +93,7 @@ def contexts(table: Table) -> list:
     """What PHCLE gets: the table, its groups and its links."""
     rows = np.flatnonzero(table.known.any(axis=1))
     labels, values = [table.labels[i] for i in rows], table.values[rows]
-    if "" in facets(table):
-        listed = [np.array(table.columns)[own == 1] for own in values]
-        tags = dict(zip(labels, listed, strict=True))
-        found = [DescriptiveContext.from_tags(tags, name="table")]
-    elif TAG in table.kinds:
+    if TAG in table.kinds:
         columns, numbers = tuple(table.columns), values.astype(float)
         found = [DescriptiveContext("table", labels, columns, numbers)]
     else:

@@ -36,13 +36,13 @@ def test_killed_fits_damage_nothing_and_resumed_ones_end_the_same(
 
 
 def test_quick_attacks_do_no_damage(attacked):
-    _, said, code = attacked("--rounds 1 --only hangup,truncation")
+    _, said, code = attacked("--rounds 1 --only hangup")
     assert not code, said
 
 
 def test_damage_is_counted_and_ends_with_an_error(attacked, monkeypatch):
     import attack
 
-    monkeypatch.setitem(attack.ATTACKS, "truncation", lambda *_: iter(["a hole"]))
-    found, said, code = attacked("--rounds 2 --only truncation")
-    assert (found["truncation"]["damage"], said.count("a hole"), code) == (2, 2, 1)
+    monkeypatch.setitem(attack.ATTACKS, "hangup", lambda *_: iter(["a hole"]))
+    found, said, code = attacked("--rounds 2 --only hangup")
+    assert (found["hangup"]["damage"], said.count("a hole"), code) == (2, 2, 1)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import shutil
 import signal
@@ -221,23 +220,7 @@ def hangup(folder: Path, rng: random.Random, counts: Counter[str]) -> Iterator[s
         yield f"{sent.name}: labels were lost"
 
 
-def truncation(folder: Path, rng: random.Random, counts: Counter[str]) -> Iterator[str]:
-    """Another program cuts an embedding short while it is loaded."""
-    path = folder / "large.phcle"
-    names = tuple(map(str, range(20_000)))
-    phcle.LabelEmbedding(names, np.ones((len(names), 30), np.float32)).save(path)
-    whole = path.read_bytes()
-    process = start(folder, "nearest large.phcle 7")
-    while process.poll() is None:
-        os.truncate(path, rng.randrange(len(whole)))
-        time.sleep(rng.uniform(0, 0.01))
-        path.write_bytes(whole)
-        time.sleep(rng.uniform(0, 0.01))
-        counts["cut"] += 1
-    yield from end(process, 0, 2)
-
-
-ATTACKS: dict[str, Attack] = {x.__name__: x for x in (kill, hangup, truncation)}
+ATTACKS: dict[str, Attack] = {x.__name__: x for x in (kill, hangup)}
 
 
 def attack_once(name: str, rng: random.Random, counts: Counter[str]) -> Iterator[str]:

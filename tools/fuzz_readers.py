@@ -208,6 +208,31 @@ def change_tensor(rng: random.Random, _: object, tensors: dict[str, Any]) -> Non
         del tensors[name]
 
 
+def read_or_refuse(reader: Any, data: bytes, folder: Path) -> Any:
+    """Read bytes as a file; None if an error that names the file refuses them."""
+    from phcle.errors import PhcleError, PhcleWarning
+
+    path = folder / reader.file
+    path.write_bytes(reader.made(data))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PhcleWarning)
+        # Raised by libraries about themselves, whatever the file is.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        try:
+            found = reader.read(path)
+        except PhcleError as error:
+            if path.name in str(error):
+                return None
+            raise AssertionError(
+                f"the error does not name the file: {error}"
+            ) from error
+        # Numbers that are absurd but finite may overflow when they are used.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        with contextlib.suppress(PhcleError):
+            reader.use(found)
+    return found
+
+
 def tried(family: str, data: bytes, out: Path, seen: set[str]) -> str:
     """Read an input: "read", "refused" or "faults", which are kept if they are new.
 
@@ -215,38 +240,21 @@ def tried(family: str, data: bytes, out: Path, seen: set[str]) -> str:
     """
     from reader_cases import READERS, digest
 
-    from phcle.errors import PhcleError, PhcleWarning
-
     readers = [reader for reader in READERS.values() if reader.family == family]
     if not data:
         return "read"
     (out / f"{family}-now").write_bytes(data)  # should it never come back
     reader = readers[data[0] % len(readers)]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / reader.file
-        path.write_bytes(reader.made(data[1:]))
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("error")
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")
-                warnings.simplefilter("ignore", PhcleWarning)
-                # Raised by libraries about themselves, whatever the file is.
-                warnings.simplefilter("ignore", DeprecationWarning)
-                found = reader.read(path)
-                # Numbers that are absurd but finite may overflow when they are used.
-                warnings.simplefilter("ignore", RuntimeWarning)
-                with contextlib.suppress(PhcleError):
-                    reader.use(found)
-            return "read"
-        except PhcleError as error:
-            if path.name in str(error):
-                return "refused"
-            why, where = f"the error does not name the file: {error}", ""
+            found = read_or_refuse(reader, data[1:], Path(folder))
+            return "refused" if found is None else "read"
         except Exception as error:
             why = "".join(traceback.format_exception(error))
             frames = traceback.extract_tb(error.__traceback__)
             own = [x for x in frames if "/phcle/" in x.filename] or frames
-            where = f"{type(error).__name__} {own[-1].filename}:{own[-1].lineno}"
-    key = where or re.sub(r"[0-9'\"]+", "", why)[:60]
+            key = f"{type(error).__name__} {own[-1].filename}:{own[-1].lineno}"
     if key not in seen:
         kept = out / f"{family}-{digest(data)}"
         kept.with_suffix(".bin").write_bytes(data)

@@ -6,20 +6,16 @@ kept in tests/fixtures/faults and read again here, for ever.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import random
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
-from fuzz_readers import FORGED, forged
+from fuzz_readers import FORGED, forged, read_or_refuse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reader_cases import READERS, small_embedding
-
-from phcle.errors import PhcleError, PhcleWarning
 
 FAULTS = Path(__file__).parents[1] / "fixtures" / "faults"
 SLOW = ("parquet", "texts", "toml")
@@ -29,32 +25,6 @@ QUICK = settings(
     derandomize=True,
     suppress_health_check=list(HealthCheck),
 )
-
-
-def read_or_refuse(reader, data, folder):
-    """Read bytes as a file; only an error of ours may come, and it names the file."""
-    path = folder / reader.file
-    path.write_bytes(reader.made(data))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        warnings.simplefilter("ignore", PhcleWarning)
-        found = read_or_none(reader.read, path)
-        # Numbers that are absurd but finite may overflow when they are used.
-        warnings.simplefilter("ignore", RuntimeWarning)
-        if found is not None:
-            with contextlib.suppress(PhcleError):
-                reader.use(found)
-    return found
-
-
-def read_or_none(read, path):
-    """What a file holds; None if it is refused, by an error that names it."""
-    try:
-        return read(path)
-    except PhcleError as error:
-        refusal = str(error)
-    assert path.name in refusal
-    return None
 
 
 @pytest.mark.parametrize(
