@@ -44,9 +44,6 @@ AT_ONCE = 50_000_000
 BELOW = 2.5
 """Pairs without a count start this far below no association, x = −log k. At 2.5, their
 odds are a twelfth, so that the start already keeps unrelated labels apart."""
-SHUFFLED = 1_000_000
-"""Most columns that are put into a random order for a draw. A million take a tenth of a
-second, as long as a sampled sweep over them on a GPU."""
 
 
 class LogisticTerm(Term):
@@ -316,52 +313,17 @@ def saturated_floor(
     return total
 
 
-def draw_columns(mass: AnyFloats, n: float, rng: np.random.Generator) -> Sample:
-    """Draw about `n` columns in proportion to their mass.
+def draw_columns(mass: AnyFloats, n: int, rng: np.random.Generator) -> Sample:
+    """Draw `n` times in proportion to mass, once in each of `n` shares of the total.
 
-    A column is in the sample with probability p = min(1, t · mass), where t makes the
-    p's sum to n. Its mass is divided by p. So the sum of mass times something over the
-    sample is an unbiased estimate of the sum over all columns, and a column with p = 1
-    adds no error. The draw is systematic (one random number and a random order), so the
-    size of the sample varies little. Among more than a million columns, it is
-    stratified instead; see `draw_strata`.
+    The order of the columns makes the shares, so that neighbours are not all drawn or
+    all left out. The sum of something over the sample, times the masses, is an unbiased
+    estimate of the sum over all columns.
 
     Parameters
     ----------
     mass : array of shape (columns,)
         Mass of each column.
-    n : float
-        About how many columns to draw.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    tuple of two arrays
-        Positions of the drawn columns, and their masses divided by p.
-    """
-    if len(mass) > SHUFFLED:
-        return draw_strata(np.cumsum(mass), round(n), rng)
-    chance = _shares(mass, n)
-    order = rng.permutation(len(mass))
-    passed = np.cumsum(chance[order]) + rng.random()
-    is_in = np.empty(len(mass), dtype=bool)
-    is_in[order] = np.diff(np.floor(passed), prepend=0.0) > 0
-    at = np.flatnonzero(is_in)
-    return at, mass[at] / chance[at]
-
-
-def draw_strata(passed: AnyFloats, n: int, rng: np.random.Generator) -> Sample:
-    """Draw `n` times in proportion to mass, once in each of `n` shares of the total.
-
-    The order of the columns makes the shares, so that neighbours are not all drawn or
-    all left out. Estimates are unbiased here as well. It takes a few steps for each
-    drawn column and none for the others.
-
-    Parameters
-    ----------
-    passed : array of shape (columns,)
-        Cumulative mass.
     n : int
         How many to draw; one that is drawn twice counts twice and is listed once.
     rng : numpy.random.Generator
@@ -372,6 +334,7 @@ def draw_strata(passed: AnyFloats, n: int, rng: np.random.Generator) -> Sample:
     tuple of two arrays
         Positions of the drawn columns, and the masses that they stand for.
     """
+    passed = np.cumsum(mass)
     share = passed[-1] / n
     there = (np.arange(n) + rng.random(n)) * share
     drawn = np.searchsorted(passed, there, side="right")
@@ -379,17 +342,3 @@ def draw_strata(passed: AnyFloats, n: int, rng: np.random.Generator) -> Sample:
     last = np.searchsorted(passed, passed[-1])
     at, times = np.unique(np.minimum(drawn, last), return_counts=True)
     return at, times * share
-
-
-def _shares(mass: AnyFloats, n: float) -> AnyFloats:
-    """min(1, t · mass), with the t for which they sum to n (or all are 1)."""
-    certain = np.zeros(len(mass), dtype=bool)
-    while True:
-        rest = mass[~certain].sum()
-        left = n - np.count_nonzero(certain)
-        if left <= 0 or rest <= 0:
-            return certain.astype(np.float64)
-        chance = np.where(certain, 1.0, mass * (left / rest))
-        if (chance <= 1.0).all():
-            return chance
-        certain = chance >= 1.0
