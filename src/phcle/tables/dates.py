@@ -1,58 +1,49 @@
 """Dates as numbers: the year with decimals, so that 2021-07-02 is 2021.5.
 
-A model can compare such numbers, and a predicted one reads like a year. Dates that can
-be read in two ways, such as 3/4/2021 alone, are in doubt.
+A model can compare such numbers, and a predicted one reads like a year. A notation is
+a format of `strftime`, which reads dates and writes them. Dates that can be read in two
+ways, such as 3/4/2021 alone, are in doubt.
 """
 
 from __future__ import annotations
 
 import calendar
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, timedelta
 from functools import lru_cache
-from itertools import islice
-from typing import Any, NamedTuple
+from itertools import islice, product
+from typing import Any
 
 from phcle.tables.cells import NEARLY_ALL, ReadColumn, as_number
 
-ENDINGS = {1: "st", 2: "nd", 3: "rd"}
-"""What stands behind numbers of days with these last digits, and `th` behind others."""
-
-MONTHS = {
-    name.lower(): number
-    for names in (calendar.month_name, calendar.month_abbr)
-    for number, name in enumerate(names)
-    if name
-} | {"sept": 9}
-
-_TIME = (
-    r"(?:[T ,]+(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<seconds>\d\d(?:\.\d+)?))?"
-    r"\s*(?:Z|UTC|[+-]\d\d:?\d\d)?)?"
+NAMED = "%d %B %Y|%d-%B-%Y|%d %B, %Y|%B %d, %Y|%B %d %Y|%B %Y|%B-%Y"
+FORMATS = (
+    *("%Y-%m-%d", "%Y/%m/%d", "%Y-%m", "%Y%m%d", "%d.%m.%Y"),
+    *("%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d/%m/%y", "%m/%d/%y"),
+    *(*NAMED.split("|"), *NAMED.replace("%B", "%b").split("|")),
 )
-_DAY = r"(?P<day>\d{1,2})(?P<ordinal>st|nd|rd|th)?"
-_NAME = r"(?P<name>[a-z]{3,9})\.?"
-_FORMS = [
-    re.compile(form, re.IGNORECASE)
-    for form in (
-        rf"(?P<year>\d{{4}})([-/])(?P<month>\d{{1,2}})\2(?P<day>\d{{1,2}}){_TIME}",
-        r"(?P<year>\d{4})-(?P<month>\d{2})",
-        r"(?P<year>(?:1[89]|20)\d\d)(?P<month>0[1-9]|1[0-2])"
-        r"(?P<day>0[1-9]|[12]\d|3[01])",
-        r"(?P<first>\d{1,2})([./-])(?P<second>\d{1,2})\2(?P<year>\d{4})" + _TIME,
-        r"(?P<first>\d{1,2})/(?P<second>\d{1,2})/(?P<short>\d{2})",
-        _DAY + r"[ -]" + _NAME + r"[ ,-]+(?P<year>\d{4})" + _TIME,
-        _NAME + r" " + _DAY + r",? (?P<year>\d{4})" + _TIME,
-        _NAME + r"[ -](?P<year>\d{4})",
-    )
-]
+"""Notations of days and months; a time may follow. The day first comes first."""
+
+ORDERS = {"dm": "day", "md": "month"}
+"""What stands first, by the letters of a format that has two numbers in any order."""
+
+_TIME = re.compile(
+    r"(.*?)([T ,]+)\d{1,2}:\d\d(:\d\d)?(\s*(?:Z|UTC|[+-]\d\d:?\d\d))?", re.DOTALL
+)
+_IN_FULL = re.compile(r"(?:1[89]|20)\d{6}|\d{4}-\d\d")
+"""Digits that are a date only in full: 20101231, 2009-10."""
+
+_BEYOND = re.compile(
+    r"(?<=\d)(?:st|nd|rd|th)\b|(?<=[a-z])\.|(?<=sep)t\b|(?<=:\d\d)\.\d+", re.IGNORECASE
+)
+"""What a date may have beyond its format: 3rd, Jan., Sept, parts of a second."""
 
 _SEASON = re.compile(r"(\d\d)(\d\d)[-/](\d\d)")
 
-TURN = 69
-"""Two-digit years from this one on are in the 1900s, as in C and POSIX."""
-
+LONGEST = 40
+"""No date has more characters."""
 
 SAMPLED = 200
 """Cells, evenly spaced, of which one must be a date for a column to hold dates."""
@@ -107,6 +98,71 @@ def moment_of_year(value: float) -> datetime:
     return datetime(year, 1, 1) + timedelta(minutes=passed)
 
 
+def _shape(text: str) -> str:
+    """What all dates of a notation have in common."""
+    return re.sub(r"\d+|[^\W\d_]+", _part, text)
+
+
+def _part(found: re.Match[str]) -> str:
+    is_short = found[0].isdecimal() and len(found[0]) < 3
+    return "0" if is_short else str(len(found[0])) if found[0].isdecimal() else "a"
+
+
+_BY_SHAPE: dict[str, list[str]] = defaultdict(list)
+for _format in FORMATS:
+    _BY_SHAPE[_shape(date(2021, 12, 25).strftime(_format))].append(_format)
+
+
+def _plain(text: str) -> str:
+    return _BEYOND.sub("", text)
+
+
+@lru_cache(maxsize=1 << 16)  # most dates of a column occur several times
+def _dates_of(text: str) -> Mapping[str, datetime]:
+    """The dates that a text may be, by their format; 3/4/2021 has two."""
+    found: dict[str, datetime] = {}
+    if len(text) > LONGEST:
+        return found
+    text = day = _plain(text)
+    time = ""
+    if match := _TIME.fullmatch(text):
+        day, gap, seconds, zone = match.groups(default="")
+        time = f"{gap}%H:%M{':%S' * bool(seconds)}{zone}"
+    for form in _BY_SHAPE.get(_shape(day), ()):
+        if form in ("%Y-%m", "%Y%m%d") and not _IN_FULL.fullmatch(day):
+            continue
+        try:
+            found[form + time] = datetime.strptime(text, form + time)
+        except ValueError:  # no such day
+            continue
+    return found
+
+
+def _order(form: str) -> str:
+    return form[1] + form[4]
+
+
+def is_date(cell: Any) -> bool:
+    """Tell whether a cell is a text of a date.
+
+    Parameters
+    ----------
+    cell : object
+        A cell; texts without spaces around them.
+
+    Returns
+    -------
+    bool
+        Whether it is.
+
+    Examples
+    --------
+    >>> is_date("3rd May 2021"), is_date("3 kg")
+    (True, False)
+    """
+    return isinstance(cell, str) and bool(_dates_of(cell))
+
+
 def read_dates(known: Mapping[int, Any], how: str = "") -> ReadColumn | None:
     """Read a column of dates.
 
@@ -148,10 +204,11 @@ def read_dates(known: Mapping[int, Any], how: str = "") -> ReadColumn | None:
     compact = {text for text in texts if text.isdecimal()}
     if len(compact) == 1:
         found.ask(f"{compact.pop()!r} may be a date or a number", "date", "number")
-    day_first = _is_day_first(texts, how, found)
+    first = how.removesuffix("-first") if how.endswith("first") else ""
+    first = first or _first_part(texts, found)
     for i, cell in cells.items():
         try:
-            found.numbers[i] = _year(cell, day_first)
+            found.numbers[i] = _year(cell, first)
         except ValueError as error:
             found.odd[i] = str(error)
     is_rare = len(found.odd) > (1 - NEARLY_ALL) * len(known)
@@ -160,139 +217,36 @@ def read_dates(known: Mapping[int, Any], how: str = "") -> ReadColumn | None:
     return found
 
 
-def _is_day_first(texts: Iterable[str], how: str, found: ReadColumn) -> bool:
-    """Whether 3/4/2021 is in April: another cell tells, such as 25/4/2021."""
-    if how.endswith("first"):
-        return how == "day-first"
-    parsed = {text: x for text in texts if (x := parse_date(text)) and x.has_order}
-    votes = Counter(x.day_first for x in parsed.values())
-    if not votes or votes.keys() - {None}:
-        return votes[True] > votes[False]
-    doubt = f"{next(iter(parsed))!r} may have the day or the month first"
-    found.ask(doubt, "day-first", "month-first")
-    return False
+def _first_part(texts: Iterable[str], found: ReadColumn) -> str:
+    """What is first in 3/4/2021: another cell tells, such as 25/4/2021."""
+    votes: Counter[str] = Counter()
+    still_open = ""
+    for text in texts:
+        parts = [ORDERS[_order(x)] for x in _dates_of(text) if _order(x) in ORDERS]
+        if len(parts) == 1:
+            votes[parts[0]] += 1
+        elif parts:
+            still_open = still_open or text
+    if still_open and not votes:
+        doubt = f"{still_open!r} may have the day or the month first"
+        found.ask(doubt, "day-first", "month-first")
+    return "day" if votes["day"] > votes["month"] else "month"
 
 
-def _year(cell: Any, day_first: bool) -> float:
+def _year(cell: Any, first: str) -> float:
     """A date, or a year without its day, as a number; ValueError with the reason."""
     if isinstance(cell, date):
         return decimal_year(cell)
-    parsed = parse_date(cell) if isinstance(cell, str) else None
-    if parsed is not None:
-        return decimal_year(parsed.moment(day_first))
+    own = _dates_of(cell) if isinstance(cell, str) else {}
+    for form, moment in own.items():
+        if ORDERS.get(_order(form), first) == first:
+            return decimal_year(moment)
+    if own:
+        raise ValueError(f"has not the {first} first")
     year = as_number(cell)
     if year is None or not 1000 <= year <= 3000:
         raise ValueError("is no date")
     return year
-
-
-class ParsedDate(NamedTuple):
-    """A date in a text.
-
-    Parameters
-    ----------
-    parts : mapping
-        Its parts by name. Of 3/4/2021 these are `first`, `second` and `year`.
-    layout : str
-        The text with the names of its parts in place of them: {day}{ordinal} {name}.
-    day_first : bool or None
-        Whether the first part is the day; None if it may be the month as well.
-    """
-
-    parts: Mapping[str, str]
-    layout: str
-    day_first: bool | None
-
-    @property
-    def has_order(self) -> bool:
-        """Whether it has a day and a month that may change places."""
-        return "first" in self.parts
-
-    def moment(self, day_first: bool) -> date:
-        """Return the date; a ValueError says why there is no such day."""
-        parts = self.parts
-        day, month = int(parts.get("day", 1)), int(parts.get("month", 0))
-        if self.has_order:
-            day, month = int(parts["first"]), int(parts["second"])
-            if not day_first:
-                day, month = month, day
-            if month > 12:
-                first = "day" if day_first else "month"
-                raise ValueError(f"has not the {first} first")
-        if "name" in parts:
-            month = MONTHS[parts["name"].lower()]
-        year = _whole_year(parts["short"]) if "short" in parts else int(parts["year"])
-        try:
-            if "hour" not in parts:
-                return date(year, month, day)
-            hour, minute = int(parts["hour"]), int(parts["minute"])
-            return datetime(year, month, day, hour, minute)
-        except ValueError:
-            raise ValueError("is no such day") from None
-
-
-def _whole_year(short: str) -> int:
-    return int(short) + (1900 if int(short) >= TURN else 2000)
-
-
-@lru_cache(maxsize=1 << 16)  # most dates of a column occur several times
-def parse_date(text: str) -> ParsedDate | None:
-    """Read a date.
-
-    Parameters
-    ----------
-    text : str
-        A cell without spaces around it.
-
-    Returns
-    -------
-    ParsedDate or None
-        None if it is no date in any notation.
-
-    Examples
-    --------
-    >>> parse_date("3rd May 2021").layout
-    '{day}{ordinal} {name} {year}'
-    """
-    if not any(x.isdecimal() for x in text):
-        return None
-    match = next((x for form in _FORMS if (x := form.fullmatch(text))), None)
-    if match is None or (match.groupdict().get("name") or "may").lower() not in MONTHS:
-        return None
-    parts = {name: part for name, part in match.groupdict().items() if part}
-    layout = text
-    for name in sorted(parts, key=match.start, reverse=True):
-        start, end = match.span(name)
-        layout = f"{layout[:start]}{{{name}}}{layout[end:]}"
-    day_first = None
-    if "first" in parts:
-        has_point = text[match.end("first")] == "."
-        if has_point or int(parts["first"]) > 12:
-            day_first = True
-        elif int(parts["second"]) > 12:
-            day_first = False
-    return ParsedDate(parts, layout, day_first)
-
-
-def is_date(cell: Any) -> bool:
-    """Tell whether a cell is a text of a date.
-
-    Parameters
-    ----------
-    cell : object
-        A cell; texts without spaces around them.
-
-    Returns
-    -------
-    bool
-        Whether it is.
-
-    Examples
-    --------
-    >>> is_date("3rd May 2021"), is_date("3 kg")
-    (True, False)
-    """
-    return isinstance(cell, str) and parse_date(cell) is not None
 
 
 def date_writer(texts: Iterable[str]) -> Callable[[float], str]:
@@ -313,43 +267,35 @@ def date_writer(texts: Iterable[str]) -> Callable[[float], str]:
     >>> date_writer(["25/12/2021", "01/02/2021"])(2021.5)
     '02/07/2021'
     """
-    parsed = [x for x in map(parse_date, texts) if x is not None]
-    layout, *others = {x.layout for x in parsed}
-    orders = {x.day_first for x in parsed} - {None}
-    counted = ("day", "month", "first", "second")
-    width = min(len(x.parts.get(part, "01")) for x in parsed for part in counted)
-    used = {x.parts.get("name", "") for x in parsed}
-    names = [
-        own
-        for months in (calendar.month_name, calendar.month_abbr)
-        for own in (
-            list(map(case, months)) for case in (str.title, str.upper, str.lower)
+    known = {_plain(text): _dates_of(text) for text in texts}
+    formats = {form for own in known.values() for form in own}
+    styles = [
+        style
+        for style in product(formats, (str, str.upper), (True, False))
+        if all(
+            style[0] in own and _written(own[style[0]], *style) == text
+            for text, own in known.items()
         )
-        if used <= {"", *own}
     ]
-    is_certain = not others and (len(orders) == 1 or "{first}" not in layout)
-    is_certain &= len(names) == 1 or "{name}" not in layout
+    # Without a day below the 10th, days are taken to have two digits.
+    styles = [x for x in styles if x[2]] or styles
 
     def write(value: float) -> str:
         moment = moment_of_year(value)
-        short = f"{moment.year % 100:02d}"
-        is_far = "{short}" in layout and _whole_year(short) != moment.year
-        if not is_certain or is_far:
-            return moment.date().isoformat()
-        day, month = f"{moment.day:0{width}d}", f"{moment.month:0{width}d}"
-        th = "th" if 11 <= moment.day <= 13 else ENDINGS.get(moment.day % 10, "th")
-        return layout.format(
-            year=f"{moment.year:04d}",
-            short=short,
-            month=month,
-            day=day,
-            first=day if True in orders else month,
-            second=month if True in orders else day,
-            name=names[0][moment.month] if names else "",
-            ordinal=th,
-            hour=f"{moment.hour:02d}",
-            minute=f"{moment.minute:02d}",
-            seconds=f"{moment.second:02d}",
-        )
+        found = {_written(moment, *style) for style in styles}
+        years = {x.year for text in found for x in _dates_of(text).values()}
+        if len(found) == 1 and years == {moment.year}:
+            return found.pop()
+        return moment.date().isoformat()
 
     return write
+
+
+def _written(
+    moment: datetime, form: str, case: Callable[[str], str], is_padded: bool
+) -> str:
+    if not is_padded:
+        parts = {"%d": moment.day, "%m": moment.month, "%H": moment.hour}
+        for part, number in parts.items():
+            form = form.replace(part, str(number))
+    return case(moment.strftime(form))

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from phcle.tables.cells import CLEAR, NEARLY_ALL, ReadColumn, as_number
 
@@ -96,11 +96,10 @@ _CORES = {
 _MAYBE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 
 
-@dataclass(frozen=True)
-class ParsedNumber:
+class ParsedNumber(NamedTuple):
     """A number with what stands around it.
 
-    Attributes
+    Parameters
     ----------
     text : str
         The cell.
@@ -118,8 +117,6 @@ class ParsedNumber:
         The currency; empty without one.
     unit : str
         The unit; empty without one.
-    is_scaled : bool
-        Whether a word such as "million" follows.
     """
 
     text: str
@@ -130,12 +127,6 @@ class ParsedNumber:
     after: str
     currency: str
     unit: str
-    is_scaled: bool
-
-    @property
-    def mark(self) -> str:
-        """The only separator; empty if the number has none."""
-        return "".join(sorted(set(self.digits) & set(".,")))
 
     @property
     def is_open(self) -> bool:
@@ -161,10 +152,6 @@ class ParsedNumber:
             The number.
         """
         return self.values.get(decimal, next(iter(self.values.values())))
-
-
-Numbers = Mapping[int, ParsedNumber]
-"""Numbers by the rows of their cells."""
 
 
 def read_numbers(cells: Mapping[int, str], decimal: str = "") -> ReadColumn:
@@ -198,9 +185,15 @@ def read_numbers(cells: Mapping[int, str], decimal: str = "") -> ReadColumn:
     parsed = {
         i: x for i, cell in cells.items() if (x := parse_number(cell)) is not None
     }
-    factors = _common_unit(parsed, found)
-    _common_currency(parsed, found)
+    _keep_usual(parsed, {i: _family(x.unit) for i, x in parsed.items()}, found)
+    money = {i: x.currency for i, x in parsed.items() if x.currency}
+    _keep_usual(parsed, money, found)
     numbers = {i: cell for i, cell in parsed.items() if i not in found.odd}
+    units = Counter(cell.unit for cell in numbers.values())
+    found.unit = max(units, key=units.__getitem__, default="")
+    for unit in units:
+        if _size(unit) != _size(found.unit):
+            found.remarks.append(f"{unit!r} converted to {found.unit!r}")
     votes = Counter(cell.decides for cell in numbers.values() if cell.decides)
     if votes["."] and votes[","] and not decimal:
         for i, cell in numbers.items():
@@ -210,7 +203,8 @@ def read_numbers(cells: Mapping[int, str], decimal: str = "") -> ReadColumn:
         decimal = next(iter(votes), "") or _decimal_of_open(numbers.values(), found)
     for i, cell in numbers.items():
         if i not in found.odd:
-            found.numbers[i] = cell.value(decimal) * factors.get(cell.unit, 1.0)
+            factor = _size(cell.unit) / _size(found.unit)
+            found.numbers[i] = cell.value(decimal) * factor
     for i in cells.keys() - parsed.keys():
         # What Python reads and no notation has, such as digits of other scripts.
         number = None if cells[i].lower() in CLEAR else as_number(cells[i])
@@ -253,13 +247,13 @@ def _decimal_of_open(cells: Collection[ParsedNumber], found: ReadColumn) -> str:
     if not still_open:
         return ""
     first = still_open[0]
-    marks = {cell.mark for cell in still_open}
-    whole = [abs(cell.value("")) for cell in cells if not cell.mark]
-    if len(marks) == 1 and any(value >= 1000 for value in whole):
-        return first.mark  # nobody writes thousands with a sign and without
+    marks = {mark for cell in still_open for mark in ".," if mark in cell.digits}
+    whole = [cell.value() for cell in cells if not {*".,"} & {*cell.digits}]
+    if len(marks) == 1 and any(abs(value) >= 1000 for value in whole):
+        return marks.pop()  # nobody writes thousands with a sign and without
     are_groups = min(len(still_open), len(whole)) >= ENOUGH_GROUPS
     if len(marks) == 1 and (are_groups or any(map(_is_much_money, still_open))):
-        return "," if first.mark == "." else "."
+        return "," if "." in marks else "."
     found.ask(f"{first.text!r} may be {_both(first)}", "point", "comma")
     return ""
 
@@ -305,7 +299,7 @@ def parse_number(text: str) -> ParsedNumber | None:
     start, end = match.span("core")
     last = end + len(exponent)
     around = text[:start], text[start:end], text[end:last], text[last:]
-    return ParsedNumber(text, values, *around, currency, unit, after in SCALES)
+    return ParsedNumber(text, values, *around, currency, unit)
 
 
 def _currency(text: str) -> str:
@@ -334,48 +328,31 @@ def _is_much_money(cell: ParsedNumber) -> bool:
     return bool(cell.currency) and max(map(abs, cell.values.values())) >= 10_000
 
 
-def _common_unit(parsed: Numbers, found: ReadColumn) -> dict[str, float]:
-    """Factors to the unit that nearly all cells have; cells without one are odd."""
-    counts = Counter(cell.unit for cell in parsed.values())
-    if len(counts) < 2:
-        found.unit = next(iter(counts), "")
-        return {}
-    groups: dict[object, Counter[str]] = defaultdict(Counter)
-    for unit, n in counts.items():
-        groups[_kind_and_size(unit)[0]][unit] = n
-    group = max(groups.values(), key=Counter.total)
-    found.unit = group.most_common(1)[0][0]
-    if group.total() < NEARLY_ALL * len(parsed):
-        units = ", ".join(repr(x) if x else "none" for x, _ in counts.most_common(3))
-        found.ask(f"the units of its cells are mixed ({units})", "number", "text")
-    for i, cell in parsed.items():
-        if cell.unit not in group:
-            found.odd[i] = f"is not in {found.unit!r}" if found.unit else "has a unit"
-    usual = _kind_and_size(found.unit)[1]
-    factors = {x: _kind_and_size(x)[1] / usual for x in group}
-    for unit, factor in factors.items():
-        if factor != 1.0:
-            found.remarks.append(f"{unit!r} converted to {found.unit!r}")
-    return factors
-
-
-def _kind_and_size(unit: str) -> tuple[object, float]:
-    """What units that can be converted have in common; a plural is the same unit."""
-    plain = unit.removesuffix("s") if len(unit) > 3 else unit
-    return _SIZES.get(unit, (plain, 1.0))
-
-
-def _common_currency(parsed: Numbers, found: ReadColumn) -> None:
-    """Cells in another currency than nearly all others are odd."""
-    counts = Counter(cell.currency for cell in parsed.values() if cell.currency)
+def _keep_usual(
+    cells: Mapping[int, ParsedNumber], kinds: Mapping[int, object], found: ReadColumn
+) -> None:
+    """Cells of another kind than nearly all others are odd; without a kind none is."""
+    counts = Counter(kinds.values())
     if len(counts) < 2:
         return
-    usual, n = counts.most_common(1)[0]
-    if n < NEARLY_ALL * counts.total():
-        found.ask(f"its currencies are mixed ({', '.join(counts)})", "number", "text")
-    for i, cell in parsed.items():
-        if cell.currency not in ("", usual):
-            found.odd[i] = f"is not in {usual}"
+    (usual, n), (other, _), *_ = counts.most_common()
+    example = {kind: repr(cells[i].text) for i, kind in reversed(kinds.items())}
+    if n < NEARLY_ALL * len(kinds):
+        both = f"{example[usual]} and {example[other]}"
+        found.ask(f"its units are mixed, as in {both}", "number", "text")
+    for i, kind in kinds.items():
+        if kind != usual:
+            found.odd[i] = f"has another unit than {example[usual]}"
+
+
+def _family(unit: str) -> object:
+    """What units that can be converted have in common; a plural is the same unit."""
+    plain = unit.removesuffix("s") if len(unit) > 3 else unit
+    return _SIZES.get(unit, (plain, 1.0))[0]
+
+
+def _size(unit: str) -> float:
+    return _SIZES.get(unit, (unit, 1.0))[1]
 
 
 def number_writer(seen: Mapping[str, int]) -> Callable[[float], str]:
@@ -403,35 +380,30 @@ def number_writer(seen: Mapping[str, int]) -> Callable[[float], str]:
     marks = {x.decides for x, _ in found} - {""}
     mark = "," if marks == {","} else "."
     is_clear = bool(found) and len(marks) < 2 and not any(x.exponent for x, _ in found)
-    parts = [x.digits.partition(mark) for x, _ in found] or [("", "", "")]
+    parts = [x.digits.partition(mark) for x, _ in found]
     long = [re.sub(r"\d", "", x) for x, _, _ in parts if sum(map(str.isdigit, x)) > 3]
-    thousands = long[0][:1] if len({signs[:1] for signs in long}) == 1 else ""
-    widths = {len(x.digits) for x, _ in found if re.fullmatch(r"0\d+", x.digits)}
+    is_grouped = is_clear and len({signs[:1] for signs in long}) == 1
     decimals = {len(fraction) for _, _, fraction in parts}
-    fewest, most = min(decimals), max(decimals)
-    around = {False: Counter[tuple[str, str]](), True: Counter[tuple[str, str]]()}
-    has_zero = False
+    most = max(decimals, default=0)
+    has_zero = any(not x.value() for x, _ in found)
+    around: dict[bool, Counter[tuple[str, str]]] = defaultdict(Counter)
     for x, n in found:
-        if re.search(r"[^\W0]", x.digits):
+        if x.value():  # zero has no sign, so it does not tell where one stands
             around[x.value() < 0][x.before, x.after] += n
-        else:  # zero has no sign, so it does not tell where one stands
-            has_zero = True
 
     def digits_of(size: float) -> str:
-        too_small = most and not has_zero and not float(f"{size:.{most}f}")
-        if not is_clear or (size and too_small):
-            digits = DIGITS if not is_clear else 1
-            return number_text(size, digits).replace(".", mark)
         places = most
-        if fewest < most and size:  # the usual number of significant digits
+        if len(decimals) > 1 and size:  # the usual number of significant digits
             places = min(most, max(DIGITS - 1 - math.floor(math.log10(size)), 0))
-        whole, _, fraction = f"{size:.{places}f}".partition(".")
-        if fewest < most:
-            fraction = fraction.rstrip("0")
-        if len(widths) == 1:
-            whole = whole.zfill(*widths)
-        if thousands and len(whole) > 3:
-            whole = f"{int(whole):,}".replace(",", thousands)
+        text = f"{size:.{places}f}"
+        if len(decimals) > 1 and places:
+            text = text.rstrip("0").rstrip(".")
+        is_too_small = most > 0 and not (has_zero or float(f"{size:.{most}f}"))
+        if not is_clear or (size and is_too_small):
+            text = number_text(size, 1) if is_clear else number_text(size)
+        whole, _, fraction = text.partition(".")
+        if is_grouped:
+            whole = f"{int(whole):,}".replace(",", long[0][:1])
         return whole + mark * bool(fraction) + fraction
 
     def write(value: float) -> str:

@@ -110,9 +110,12 @@ DOUBTS = {
     "season or month": (["2009-10", "2010-11"], "'2009-10' may be a season or a month"),
     "yes or Slovenia": (["NO", "SI", "NO"], "NO and SI may be codes of countries"),
     "more than 15 digits": ([2**60, 2**60 + 1], "more than 15 digits"),
-    "two masses": (["5 kg", "3 lb"], "units of its cells are mixed ('kg', 'lb')"),
-    "a unit or none": (["5 kg", "3"], "units of its cells are mixed ('kg', none)"),
-    "two currencies": (["\u00a35", "$3"], "its currencies are mixed (GBP, USD)"),
+    "two masses": (["5 kg", "3 lb"], "its units are mixed, as in '5 kg' and '3 lb'"),
+    "a unit or none": (["5 kg", "3"], "its units are mixed, as in '5 kg' and '3'"),
+    "two currencies": (
+        ["\u00a35", "$3"],
+        "its units are mixed, as in '\u00a35' and '$3'",
+    ),
     "one date or number": (["20101231"], "may be a date or a number"),
 }
 
