@@ -16,7 +16,7 @@ import numpy as np
 from phcle.arrays import Ints
 from phcle.contexts.labels import index_of, normal
 from phcle.errors import UnknownLabelError, some
-from phcle.tables.match_keys import match_key
+from phcle.tables.matching import match_key
 
 LONGEST = 100
 """Use only this many characters of a query, which bounds the work."""

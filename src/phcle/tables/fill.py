@@ -13,12 +13,12 @@ import io
 import re
 import warnings
 import zipfile
-from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +67,16 @@ Predict = Callable[[Sequence[str]], Iterable[tuple[str, str, Value]]]
 Place = tuple[int, int]
 """Line or row of a cell, and the position of its column in the file."""
 
-New = Mapping[Place, tuple[Value, str]]
-"""New values and their texts."""
+
+@dataclass
+class _Column:
+    """What is known of a column that is filled."""
+
+    seen: Counter[str] = field(default_factory=Counter)
+    rows: dict[type, list[int]] = field(default_factory=lambda: defaultdict(list))
+    """The rows of its known cells, by their type."""
+    new: dict[int, tuple[Value, str]] = field(default_factory=dict)
+    """New values and their texts, by row."""
 
 
 def complete_table(
@@ -228,50 +236,50 @@ def fill_table(
         How many cells were filled, and what was left.
     """
     source = _open(table, out, reading or Reading())
-    gaps: dict[tuple[str, str], list[Place]] = defaultdict(list)
+    places = dict(zip(source.header, source.places, strict=True))
+    at = [(i, x) for i, x in enumerate(source.header) if i and x in titles]
+    columns = {places[title]: _Column() for _, title in at}
+    gaps: dict[tuple[str, str], list[int]] = defaultdict(list)
     known: set[Place] = set()
-    seen: dict[str, Counter[str]] = {title: Counter() for title in titles}
     unknown: list[str] = []
     n_markers = 0
-    at = [(i, x) for i, x in enumerate(source.header) if i and x in seen]
     is_unknown = source.reading.markers.is_unknown
-    for line, cells in source.texts():
-        label = label_of(cells[0]) if cells[0] else None
-        if cells[0] and label is None:
-            unknown.append(cells[0])
+    for row, cells in source.rows():
+        name = source.as_text(cells[0])
+        label = label_of(name) if name else None
+        if name and label is None:
+            unknown.append(name)
+        is_wanted = label is not None and (wanted is None or label in wanted)
         for i, title in at:
-            text, place = cells[i], (line, source.places[i])
-            is_known = not is_unknown(text)
-            if is_known:
-                seen[title][text] += 1
-            if label is None:
+            text, place = source.as_text(cells[i]), places[title]
+            if not is_unknown(text):
+                columns[place].seen[text] += 1
+                columns[place].rows[type(cells[i])].append(row)
+                if not is_wanted or (label, title) not in changed:
+                    continue
+                known.add((row, place))
+            elif text and not fill_markers:
+                n_markers += label is not None
                 continue
-            if text and not is_known and not fill_markers:
-                n_markers += 1
-            elif wanted is None or label in wanted:
-                if not is_known:
-                    gaps[label, title].append(place)
-                elif (label, title) in changed:
-                    known.add(place)
-                    gaps[label, title].append(place)
+            if label is not None and is_wanted:
+                gaps[label, title].append(row)
     source.raise_faults()
-    writers = {title: column_writer(texts) for title, texts in seen.items()}
-    new: dict[Place, tuple[Value, str]] = {}
+    writers = {place: column_writer(own.seen) for place, own in columns.items()}
     for label, title, value in predict(list({label: 0 for label, _ in gaps})):
-        places = gaps.get((label, title), [])
-        if places and (text := writers[title](value)):
-            new |= dict.fromkeys(places, (value, text))
+        rows, place = gaps.get((label, title), []), places[title]
+        if rows and (text := writers[place](value)):
+            columns[place].new |= dict.fromkeys(rows, (value, text))
     with write_whole(out) as temporary:
         save = _save_book if table.suffix.lower() in BOOKS else _save_text
-        save(source, new, temporary)
-    n_changed = len(known & new.keys())
-    n_filled = len(new) - n_changed
+        save(source, columns, temporary)
+    new = {(row, place) for place, own in columns.items() for row in own.new}
+    n_filled = len(new - known)
     return FilledTable(
         table=str(table),
         file=str(out),
         rows=source.n_rows,
         filled=n_filled,
-        changed=n_changed,
+        changed=len(new & known),
         left_empty=sum(map(len, gaps.values())) - len(known) - n_filled,
         markers=n_markers,
         unknown_rows=len(unknown),
@@ -298,67 +306,62 @@ def _open(path: Path, out: Path, reading: Reading) -> Table:
     return Table(path, reading, rows, counted="row")
 
 
-def _save_text(table: Table, new: New, out: Path) -> None:
+def _save_text(table: Table, columns: Mapping[int, _Column], out: Path) -> None:
     """Write a table of text with new cells; all other bytes stay."""
-    path = Path(table.path)
     assert table.form is not None
     encoding, delimiter = table.form.encoding.name, table.form.delimiter
-    data = read_bytes(path)
+    data = read_bytes(Path(table.path))
     text = data.decode(encoding)
-    between = re.escape(delimiter)
-    cell = re.compile(rf'(?:"(?:[^"]+|"")*+"|[^{between}\r\n]*)')
+    cell = re.compile(rf'(?:"(?:[^"]+|"")*+"|[^{re.escape(delimiter)}\r\n]*)')
     ends = re.finditer(r"\r\n|\r|\n", text)
     starts = [int(text.startswith(MARK)), *(end.end() for end in ends)]
-    fresh, cuts = [], [0]
-    for (line, column), (value, spelled) in sorted(new.items()):
-        at = starts[line - 1]
-        for _ in range(column):
-            at = cell.match(text, at).end() + 1  # type: ignore[union-attr]
-        old = cell.match(text, at)[0]  # type: ignore[index]
+    kept, fresh, end = [], [], 0
+    places = sorted((row, at) for at, own in columns.items() for row in own.new)
+    for row, place in places:
+        start = starts[row - 1]
+        for _ in range(place):
+            start = cell.match(text, start).end() + 1  # type: ignore[union-attr]
+        old = cell.match(text, start)[0]  # type: ignore[index]
+        value, spelled = columns[place].new[row]
         spelled = str(harmless(spelled)) if isinstance(value, str) else spelled
         fresh.append(_quoted(spelled, old, delimiter))
-        cuts += [at, at + len(old)]
-    cuts.append(len(text))
+        kept += [text[end:start], old]
+        end = start + len(old)
+    kept.append(text[end:])
     try:
         encoded = [x.encode(encoding) for x in fresh]
-        cuts_in_bytes = _places_in_bytes(data, text, encoding, cuts)
-        whole = b"".join(_woven(data, cuts_in_bytes, encoded))
-        if whole.decode(encoding) != "".join(_woven(text, cuts, fresh)):
+        whole = b"".join(_woven(_bytes_of(kept, data, encoding), encoded))
+        if whole.decode(encoding) != "".join(_woven(kept, fresh)):
             # In some old encodings a letter depends on what stands before it.
             odd = "".join(fresh)
             raise UnicodeEncodeError(encoding, odd, 0, len(odd), "misread")
     except UnicodeEncodeError as error:
         raise FileError(
-            f"{path}: is {encoding}, which cannot hold "
+            f"{table.path}: is {encoding}, which cannot hold "
             f"{error.object[error.start : error.end]!r}; save the table as UTF-8."
         ) from error
     out.write_bytes(whole)
 
 
-def _places_in_bytes(
-    data: bytes, text: str, encoding: str, cuts: Sequence[int]
-) -> list[int]:
-    """Where the bytes of these characters begin.
+def _bytes_of(pieces: Sequence[str], data: bytes, encoding: str) -> list[bytes]:
+    """The bytes of the pieces of a text.
 
     A character may have several codes, as in cp932, so encoding a piece again may
     give other bytes. Then characters are counted byte by byte.
     """
-    pieces = [text[a:b].encode(encoding, "replace") for a, b in pairwise(cuts)]
-    if b"".join(pieces) == data:
-        return list(accumulate(map(len, pieces), initial=0))
-    decoder = codecs.getincrementaldecoder(encoding)()
-    places = array("q", [0])
-    for end in range(1, len(data) + 1):
-        places.extend([end] * len(decoder.decode(data[end - 1 : end])))
-    return [places[cut] for cut in cuts]
+    found = [piece.encode(encoding, "replace") for piece in pieces]
+    if b"".join(found) != data:
+        decode = codecs.getincrementaldecoder(encoding)().decode
+        so_far = np.cumsum([len(decode(data[i : i + 1])) for i in range(len(data))])
+        ends = np.searchsorted(so_far, np.cumsum([len(piece) for piece in pieces])) + 1
+        found = [data[start:end] for start, end in pairwise([0, *ends.tolist()])]
+    return found
 
 
-def _woven(whole: Any, cuts: Sequence[int], fresh: Sequence[Any]) -> Iterator[Any]:
-    """The parts of a table before, between and behind cells, with new cells."""
-    yield whole[: cuts[1]]
-    for i, text in enumerate(fresh):
-        yield text
-        yield whole[cuts[2 * i + 2] : cuts[2 * i + 3]]
+def _woven(pieces: Sequence[Any], fresh: Sequence[Any]) -> Iterator[Any]:
+    """Pieces of a table with new cells in the place of every second one."""
+    new = iter(fresh)
+    return (next(new) if i % 2 else piece for i, piece in enumerate(pieces))
 
 
 def _quoted(text: str, old: str, delimiter: str) -> str:
@@ -369,8 +372,8 @@ def _quoted(text: str, old: str, delimiter: str) -> str:
     return text
 
 
-def _save_book(table: Table, new: New, out: Path) -> None:
-    """Write a workbook with new cells."""
+def _save_book(table: Table, columns: Mapping[int, _Column], out: Path) -> None:
+    """Write a workbook with new cells of the type and format of their column."""
     import openpyxl
 
     path = Path(table.path)
@@ -380,15 +383,18 @@ def _save_book(table: Table, new: New, out: Path) -> None:
         book = openpyxl.load_workbook(path, keep_vba=is_macro, rich_text=True)
     lost = {str(x.message) for x in said if "removed" in str(x.message)}
     sheet = next(x for x in book.worksheets if x.sheet_state == "visible")
-    types = _types_of_columns(table, sheet)
-    for (row, at), (value, text) in new.items():
-        kind, form = types[at]
-        cell = sheet.cell(row, at + 1)
-        cell.value = _typed(kind, value, text)
-        if isinstance(cell.value, str):
-            cell.data_type = "s"  # never a formula
-        elif cell.number_format == "General":
-            cell.number_format = form
+    for place, own in columns.items():
+        kind = max(own.rows, key=lambda x: len(own.rows[x]), default=None)
+        form = "General"
+        if kind is not None:
+            form = sheet.cell(own.rows[kind][0], place + 1).number_format
+        for row, (value, text) in own.new.items():
+            cell = sheet.cell(row, place + 1)
+            cell.value = _typed(kind or type(value), value, text)
+            if isinstance(cell.value, str):
+                cell.data_type = "s"  # never a formula
+            elif cell.number_format == "General":
+                cell.number_format = form
     whole = io.BytesIO()  # openpyxl leaves a half-written file open on a full disk
     book.save(whole)
     out.write_bytes(whole.getvalue())
@@ -401,22 +407,6 @@ def _save_book(table: Table, new: New, out: Path) -> None:
         )
 
 
-def _types_of_columns(table: Table, sheet: Any) -> dict[int, tuple[type | None, str]]:
-    """By column: the type of most known cells, and the format of the first of them."""
-    known: dict[int, dict[int, type]] = {at: {} for at in table.places}
-    for row, cells in table.rows():
-        for at, cell in zip(table.places, cells, strict=True):
-            if cell != "":
-                known[at][row] = type(cell)
-    found: dict[int, tuple[type | None, str]] = dict.fromkeys(known, (None, "General"))
-    for at, kinds in known.items():
-        if kinds:
-            kind = Counter(kinds.values()).most_common(1)[0][0]
-            row = next(row for row, own in kinds.items() if own is kind)
-            found[at] = kind, sheet.cell(row, at + 1).number_format
-    return found
-
-
 def _kinds_of_parts(path: Path) -> set[str]:
     """Kinds of parts of a workbook that a program must keep."""
     with zipfile.ZipFile(path) as archive:
@@ -425,18 +415,16 @@ def _kinds_of_parts(path: Path) -> set[str]:
     return {kind for kind in kinds if kind and not MADE_ANEW.search(kind)}
 
 
-def _typed(kind: type | None, value: Value, text: str) -> Any:
+def _typed(kind: type, value: Value, text: str) -> Any:
     """A value of the type that the column has; otherwise its text."""
-    try:
-        if isinstance(value, bool) and kind in (bool, None):
-            return value
-        if kind in (date, datetime):
+    with suppress(ValueError):  # a text such as yes, in a column of numbers
+        if issubclass(kind, date):
             return datetime.fromisoformat(text)
-        if not isinstance(value, str) and kind in (int, float, None):
+        if kind is bool and isinstance(value, bool):
+            return value
+        if kind in (int, float) and not isinstance(value, str):
             number = float(text)
             return int(number) if number.is_integer() else number
-    except ValueError:  # in words, such as yes
-        pass
     return text
 
 

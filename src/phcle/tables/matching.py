@@ -20,9 +20,9 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from typing import Any
 
+from phcle.contexts.labels import normal
 from phcle.errors import GuessWarning
 from phcle.files.csv_text import csv_lines
-from phcle.tables.match_keys import differences, match_key
 
 MATCH_MODES = ("safe", "exact")
 """Join labels that differ in case, spaces or Unicode form; or only equal labels."""
@@ -57,8 +57,115 @@ one."""
 ACCENTS = dict.fromkeys(range(0x300, 0x370))
 """Accents of decomposed letters."""
 
+SAME_LETTER = str.maketrans(
+    {
+        **dict.fromkeys("‘’‛ʼ", "'"),
+        **dict.fromkeys("“”„‟", '"'),
+        **dict.fromkeys("\u2010\u2011", "-"),  # hyphens; dashes stay what they are
+        **dict.fromkeys("\u00ad\u200b\u200e\u200f\u2060\ufeff", None),  # invisible
+    }
+)
+"""Characters that are typed or printed in several ways, and characters without ink.
+Joiners (U+200C, U+200D) stay, because some scripts spell with them."""
+
+
+FORMS = ("<wide>", "<narrow>", "<noBreak>", "<initial>", "<medial>", "<final>")
+"""Compatibility forms of Unicode that are the same letter in another shape. Without
+superscripts, fractions and letters of mathematics: 10² is not 102, and ℝ is not R."""
+
 Found = dict[str, tuple[tuple[str, ...], str]]
 """Labels that a label may be, and in what they differ, by the label."""
+
+
+def match_key(label: str) -> str:
+    """Return what labels have in common that are joined.
+
+    Case, spaces and Unicode form do not make another label: é as one character or two,
+    ﬁ as one letter, a full-width Ｃ, ’ for '.
+
+    Parameters
+    ----------
+    label : str
+        A label.
+
+    Returns
+    -------
+    str
+        The label in lower case, in one Unicode form, with single spaces.
+
+    Examples
+    --------
+    >>> match_key("Café  TABLES") == match_key("Cafe\u0301 tables")
+    True
+    >>> match_key("résumé") == match_key("resume")
+    False
+    """
+    if label.isascii() and label.isprintable() and "  " not in label:
+        return label.strip().lower()
+    return _lower(_spaced(_formed(label)))
+
+
+def _lower(text: str) -> str:
+    """Lower case that keeps words apart: no ss for ß (Maße, Masse), no i for ı or İ."""
+    return normal(text).lower().replace("ς", "σ").replace("ſ", "s")
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _formed(text: str) -> str:
+    """The usual form of each letter, composed."""
+    if text.isascii():
+        return text
+    plain = "".join(x if x.isascii() else _plain_letter(x) for x in text)
+    return unicodedata.normalize("NFC", plain.translate(SAME_LETTER))
+
+
+def _plain_letter(letter: str) -> str:
+    form, _, codes = unicodedata.decomposition(letter).partition(" ")
+    if form in (*FORMS, "<isolated>", "<vertical>", "<compat>"):
+        plain = "".join(chr(int(code, 16)) for code in codes.split())
+        # Of the many characters called <compat>, only letters: ﬁ, ĳ, µ, Ⅳ.
+        if form != "<compat>" or plain.isalpha():
+            return "".join(map(_plain_letter, plain))  # a form of a form
+    return letter
+
+
+PARTS = {"case": _lower, "spaces": _spaced, "Unicode form": _formed}
+"""What `match_key` undoes, by what a report calls it."""
+
+
+def differences(a: str, b: str) -> tuple[str, ...]:
+    """Say in what two labels with the same key differ.
+
+    Parameters
+    ----------
+    a : str
+        A label.
+    b : str
+        Another label.
+
+    Returns
+    -------
+    tuple of str
+        Some of "case", "spaces" and "Unicode form".
+
+    Examples
+    --------
+    >>> differences("BABY  grows", "Baby grows")
+    ('case', 'spaces')
+    """
+    found = []
+    for part in PARTS:
+        left, right = a, b
+        # The form comes first in `match_key`, because it may bring spaces and capitals.
+        for name, undo in reversed(PARTS.items()):
+            if name != part:
+                left, right = undo(left), undo(right)
+        if left != right:
+            found.append(part)
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -218,21 +325,6 @@ class LabelMatch:
             **{other: found.get(x, x) for other, x in self.synonyms.items()},
         }
 
-    @property
-    def worst(self) -> OwnLabels | None:
-        """The file whose labels match the others least.
-
-        The first file gives the spelling, so it is named only if the others match.
-
-        Returns
-        -------
-        OwnLabels or None
-            The file with the largest share of labels that no other file has.
-        """
-        found = [each for each in self.own_labels if each.count]
-        later = [each for each in found if each is not self.own_labels[0]]
-        return max(later or found, key=lambda x: x.count / x.total, default=None)
-
     def after(self, before: LabelMatch) -> LabelMatch:
         """Add what was joined earlier.
 
@@ -263,8 +355,7 @@ class LabelMatch:
         dict
             All that was joined, suggested and left over.
         """
-        worst = self.worst
-        return {**asdict(self), "worst": None if worst is None else worst.source}
+        return asdict(self)
 
 
 def match_labels(
@@ -351,8 +442,8 @@ def _renamed(
 def _resolved(synonyms: Mapping[str, str]) -> dict[str, str]:
     """Synonyms of synonyms; a cycle ends at the label that it began with."""
     found = {}
-    for other, label in synonyms.items():
-        seen = {other}
+    for other in synonyms:
+        label, seen = other, set[str]()
         while label in synonyms and label not in seen:
             seen.add(label)
             label = synonyms[label]
@@ -372,23 +463,18 @@ def _joined(
         if n_spellings[key] > 1:
             groups[key].append(x)
     files = list(map(set, names)) if groups else []
-    first = {
-        x: next(i for i, own in enumerate(files) if x in own)
-        for x in chain.from_iterable(groups.values())
-    }
     joined, undecided = [], []
-    for x in filter(first.__contains__, key_of):  # in the order of the files
-        group = groups[key_of[x]]
-        earliest = first[group[0]]
-        labels = tuple(y for y in group if first[y] == earliest)
-        if x in labels:
-            continue
-        source, differs = sources[first[x]].name, differences(x, labels[0])
-        if any(len(own.intersection(group)) > 1 for own in files):
-            undecided.append(Suggestion(source, x, labels, " and ".join(differs)))
-        else:
-            before = sources[earliest].name
-            joined.append(JoinedLabel(source, x, labels[0], before, differs))
+    for group in groups.values():
+        first = {x: next(i for i, own in enumerate(files) if x in own) for x in group}
+        labels = tuple(x for x in group if first[x] == first[group[0]])
+        has_rivals = any(len(own.intersection(group)) > 1 for own in files)
+        before = sources[first[group[0]]].name
+        for x in group[len(labels) :]:
+            source, differs = sources[first[x]].name, differences(x, labels[0])
+            if has_rivals:
+                undecided.append(Suggestion(source, x, labels, " and ".join(differs)))
+            else:
+                joined.append(JoinedLabel(source, x, labels[0], before, differs))
     return tuple(joined), tuple(undecided)
 
 
@@ -430,16 +516,15 @@ def _near_spellings(
     are_complete = True
     for source, own in sorted(files, key=lambda x: x[0].role != "context"):
         is_context = source.role == "context"
-        alone = [x for x in own if n_contexts.get(x, 0) <= is_context and known]
+        alone = [x for x in own if known and n_contexts.get(x, 0) <= is_context]
         alone = [x for x in alone if x not in decided]
         found = _alike(alone, known)
         rest = [x for x in alone if x not in found]
-        here = set(own)
-        others = [x for x in known if x not in here] if rest else []
+        others = known.keys() - set(own) if rest else ()
         # Only labels with the same first letter are compared.
         n_letters = len({name[:1].lower() for name in others})
         if len(rest) * len(others) <= MOST_PAIRS * max(n_letters, 1):
-            found |= _close(rest, others)
+            found |= _close(rest, list(filter(others.__contains__, known)))
         else:
             are_complete = False
         suggestions += [
@@ -451,42 +536,37 @@ def _near_spellings(
 
 
 def _alike(alone: Sequence[str], known: Iterable[str]) -> Found:
-    """Labels that differ from known ones in punctuation or number."""
-    asked = {name: _forms(match_key(name)) for name in alone}
+    """Labels that differ from known ones in punctuation, accents or number."""
+    asked = {name: _forms(name) for name in alone}
     wanted = set(chain.from_iterable(asked.values()))
-    by_bare: dict[str, list[str]] = defaultdict(list)
-    by_singular: dict[str, list[str]] = defaultdict(list)
-    for name in known:
-        bare, *singulars = _forms(match_key(name))
-        if bare in wanted:
-            by_bare[bare].append(name)
-        for singular in wanted.intersection(singulars):
-            by_singular[singular].append(name)
+    by_form: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for name in known if wanted else ():
+        for form in wanted.intersection(_forms(name)):
+            by_form[form].append(name)
     found: Found = {}
-    for name, (bare, *singulars) in asked.items():
-        same = [x for x in by_bare[bare] if x != name]
-        plural = [x for y in singulars for x in by_bare[y]] + by_singular[bare]
-        if same:
-            plain = {_without_punctuation(match_key(x)) for x in (name, same[0])}
-            found[name] = tuple(same), "accents" if len(plain) > 1 else "punctuation"
-        elif plural:
-            found[name] = tuple(dict.fromkeys(plural)), "plural"
+    for name, forms in asked.items():
+        for form in forms:
+            same = [x for x in by_form.get(form, ()) if x != name]
+            before, reason = found.get(name, ((), form[0]))
+            if same and reason == form[0]:
+                found[name] = tuple(dict.fromkeys((*before, *same))), reason
     return found
 
 
-def _forms(key: str) -> tuple[str, ...]:
-    """What a label is compared by: without punctuation and accents, and singulars."""
-    bare = _without_punctuation(key)
+def _forms(name: str) -> list[tuple[str, str]]:
+    """What a label has in common with near ones, by what these differ in."""
+    key = match_key(name)
+    bare = plain = _without_punctuation(key) or key
     if not bare.isascii():
-        bare = unicodedata.normalize("NFD", bare.casefold()).translate(ACCENTS)
-    if not bare.endswith("s") or bare.endswith("ss") or len(bare) < SHORTEST:
-        return (bare or key,)
-    singulars = (
-        bare.removesuffix(plural) + singular
-        for plural, singular in PLURALS
-        if bare.endswith(plural)
-    )
-    return bare, *singulars
+        plain = unicodedata.normalize("NFD", bare.casefold()).translate(ACCENTS)
+    forms = [("punctuation", bare), ("accents", plain), ("plural", plain)]
+    if plain.endswith("s") and not plain.endswith("ss") and len(plain) >= SHORTEST:
+        forms += [
+            ("plural", plain.removesuffix(plural) + singular)
+            for plural, singular in PLURALS
+            if plain.endswith(plural)
+        ]
+    return forms
 
 
 def _without_punctuation(key: str) -> str:
@@ -517,13 +597,11 @@ def _close(names: Sequence[str], known: Sequence[str]) -> Found:
         block = blocks.get(_block(key), {})
         if len(key) < SHORTEST:
             continue
-        most = 2 if 2 * len(key) + 2 >= LONG else 1
         near = process.extract(
-            key, block.keys(), scorer=OSA.distance, score_cutoff=most, limit=9
+            key, block.keys(), scorer=OSA.distance, score_cutoff=2, limit=9
         )
         near = [x for x in near if x[1] == 1 or len(key) + len(x[0]) >= LONG]
-        least = min((distance for _, distance, _ in near), default=0)
-        best = [x for other, d, _ in near if d == least for x in block[other]]
+        best = [x for other, d, _ in near if d == near[0][1] for x in block[other]]
         if best:
             found[name] = tuple(best), "spelling"
     return found
@@ -570,15 +648,13 @@ def match_lines(match: LabelMatch) -> list[str]:
         lines.append(f"{_labels(len(match.synonyms))} joined by synonyms: {examples}")
     if match.unused_synonyms:
         lines.append(f"synonyms that no file has: {_few(match.unused_synonyms)}")
-    counts = [
+    counts = ", ".join(
         f"{x.count} of {x.total} in {x.source} ({_few(x.examples, x.count)})"
         for x in match.own_labels
         if x.count
-    ]
+    )
     if counts:
-        worst = match.worst if len(counts) > 1 else None
-        least = f"; {worst.source} matches the others least" if worst else ""
-        lines.append(f"labels that no other file has: {', '.join(counts)}{least}")
+        lines.append(f"labels that no other file has: {counts}")
     if match.left_out:
         left = ", ".join(f"{n} of {source}" for source, n in match.left_out.items())
         lines.append(f"labels that are left out, because not asked for: {left}")

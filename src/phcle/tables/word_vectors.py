@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -26,13 +26,8 @@ LONGEST_WORD = 1 << 16
 read to its end as one word."""
 
 
-class _Entry(NamedTuple):
-    """A word and its numbers as they stand in a file."""
-
-    where: str
-    word: bytes
-    numbers: Any
-    length: int
+Entries = Iterator[tuple[str, bytes, Any, int]]
+"""Place, word and numbers, as a file has them, and how many numbers there must be."""
 
 
 def read_word_vectors(path: Path, wanted: set[str] | None) -> dict[str, Floats]:
@@ -54,14 +49,24 @@ def read_word_vectors(path: Path, wanted: set[str] | None) -> dict[str, Floats]:
     """
     found: dict[str, Floats] = {}
     repeated: dict[str, None] = {}
+    # Of words that are not wanted, invalid text is no error.
+    errors = "strict" if wanted is None else "replace"
     with open_file(path) as file:
         read = _binary if path.suffix == ".bin" else _text
-        for entry in read(file, path):
-            word = normal(_decoded(entry, is_wanted=wanted is None))
+        for where, raw, numbers, length in read(file, path):
+            try:
+                word = normal(raw.decode(errors=errors))
+            except UnicodeDecodeError:
+                word = "\0"
+            if "\0" in word:
+                raise FileError(
+                    f"{where}: is not UTF-8 text; save the file as UTF-8 (a binary "
+                    "file must be called .bin)."
+                )
             if word in found:
                 repeated[word] = None
             elif wanted is None or word in wanted:
-                found[word] = _vector(entry, word)
+                found[word] = _vector(where, word, numbers, length)
     if repeated:
         warnings.warn(
             f"{path}: {len(repeated)} words occur more than once: {some(repeated)}; "
@@ -72,52 +77,30 @@ def read_word_vectors(path: Path, wanted: set[str] | None) -> dict[str, Floats]:
     return found
 
 
-def _decoded(entry: _Entry, *, is_wanted: bool) -> str:
-    """The word as text. If only some words are wanted, invalid text is no error."""
-    _refuse_nul(entry.word, entry.where)
-    try:
-        return entry.word.decode("utf-8", errors="strict" if is_wanted else "replace")
-    except UnicodeDecodeError as error:
-        raise FileError(
-            f"{entry.where}: is not UTF-8 text; save the file as UTF-8."
-        ) from error
-
-
-def _refuse_nul(text: bytes, where: str) -> None:
-    if b"\0" in text:
-        raise FileError(
-            f"{where}: holds a NUL byte, as UTF-16 and binary files do; save it as "
-            "UTF-8 text (a binary file must be called .bin)."
-        )
-
-
-def _vector(entry: _Entry, word: str) -> Floats:
+def _vector(where: str, word: str, numbers: Any, length: int) -> Floats:
     """The numbers of a word; they must be finite, and as many as elsewhere."""
     try:
         with np.errstate(invalid="ignore"):  # a signalling NaN, which is refused below
-            vector = np.array(entry.numbers, dtype=np.float64)
+            vector = np.array(numbers, dtype=np.float64)
     except ValueError:
         vector = np.array([np.nan])
-    if not 0 < len(vector) == entry.length or not np.isfinite(vector).all():
-        got = " ".join(
-            x.decode(errors="replace") if isinstance(x, bytes) else str(x)
-            for x in entry.numbers
-        )
+    if not 0 < len(vector) == length or not np.isfinite(vector).all():
+        got = b" ".join(x if isinstance(x, bytes) else b"%g" % x for x in numbers)
         raise FileError(
-            f"{entry.where}: a word and {entry.length or 'some'} finite numbers, "
-            f"separated by single spaces, were expected, but after {word[:40]!r} came "
-            f"{got[:40]!r}; correct the line (a binary file must be called .bin)."
+            f"{where}: a word and {length or 'some'} finite numbers, separated by "
+            f"single spaces, were expected, but after {word[:40]!r} came "
+            f"{got.decode(errors='replace')[:40]!r}; correct the line (a binary file "
+            "must be called .bin)."
         )
     return vector
 
 
-def _text(file: BinaryIO, path: Path) -> Iterator[_Entry]:
+def _text(file: BinaryIO, path: Path) -> Entries:
     """Lines of a word and its numbers; the first line may hold the sizes."""
     length = n_words = None
     n_found = 0
     for number, raw in enumerate(file, 1):
         line = raw.removeprefix(BOM) if number == 1 else raw
-        _refuse_nul(line, f"{path}, line {number}")
         if number == 1 and (sizes := SIZES.fullmatch(line)):
             n_words, length = map(int, sizes.groups())
             continue
@@ -132,17 +115,15 @@ def _text(file: BinaryIO, path: Path) -> Iterator[_Entry]:
             word = b" ".join([word, *numbers[:excess]])
             numbers = numbers[excess:]
         n_found += 1
-        yield _Entry(f"{path}, line {number}", word, numbers, length)
-    if n_words is not None and n_found != n_words:
+        yield f"{path}, line {number}", word, numbers, length
+    if n_words not in (None, n_found) or not n_found:
         raise FileError(
-            f"{path}: its first line says {n_words} words, but {n_found} came; it may "
-            "be cut off, so get it again."
+            f"{path}: {n_words or 'some'} words and their numbers were expected, but "
+            f"{n_found} came; it may be cut off, so get it again."
         )
-    if not n_found:
-        raise FileError(f"{path}: is empty; words and their numbers were expected.")
 
 
-def _binary(file: BinaryIO, path: Path) -> Iterator[_Entry]:
+def _binary(file: BinaryIO, path: Path) -> Entries:
     """word2vec's binary format: sizes, then word, space, float32 numbers."""
     first = file.readline(100)
     sizes = SIZES.fullmatch(first)
@@ -152,27 +133,22 @@ def _binary(file: BinaryIO, path: Path) -> Iterator[_Entry]:
             "text file must not be called .bin."
         )
     n_words, length = map(int, sizes.groups())
-
-    def damaged(what: str) -> FileError:
-        return FileError(
-            f"{path}: its first line says {n_words} words{what}; it is cut off or "
+    size, number = path.stat().st_size, 0
+    # Check the size first: each word takes at least a space and its numbers.
+    is_whole = length > 0 and len(first) + n_words * (4 * length + 1) <= size
+    while is_whole and number < n_words:
+        word = bytearray()
+        while (byte := file.read(1)) not in (b" ", b"") and len(word) <= LONGEST_WORD:
+            word += byte.strip(b"\n")  # line ends between words are ignored
+        raw = file.read(4 * length)
+        is_whole = byte == b" " and len(raw) == 4 * length
+        if is_whole:
+            number += 1
+            numbers = np.frombuffer(raw, dtype="<f4")
+            yield f"{path}, word {number}", bytes(word), numbers, length
+    if not is_whole or file.read(2).strip():
+        raise FileError(
+            f"{path}: its first line says {n_words} words of {length} numbers, which "
+            f"do not fit its {size} bytes after word {number}; it is cut off or "
             "damaged, so get it again."
         )
-
-    size = path.stat().st_size
-    # Check the size first: each word takes at least a space and its numbers.
-    if length < 1 or len(first) + n_words * (4 * length + 1) > size:
-        raise damaged(f" of {length} numbers, which do not fit its {size} bytes")
-    for number in range(1, n_words + 1):
-        word = bytearray()
-        while (byte := file.read(1)) not in (b" ", b""):
-            word += byte.strip(b"\n")  # line ends between words are ignored
-            if len(word) > LONGEST_WORD:
-                raise damaged(f", but word {number} has more than {LONGEST_WORD} bytes")
-        raw = file.read(4 * length)
-        if len(raw) < 4 * length:
-            raise damaged(f", but it ends after {number - 1}")
-        numbers = np.frombuffer(raw, dtype="<f4")
-        yield _Entry(f"{path}, word {number}", bytes(word), numbers, length)
-    if file.read(2).strip():
-        raise damaged(", but more follow")

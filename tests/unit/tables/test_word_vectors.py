@@ -78,9 +78,9 @@ WHOLE = binary(b"2 2", cat=[1, 2], dog=[3, 4])
 @pytest.mark.parametrize(
     ("content", "name", "message"),
     [
-        ("3 2\ncat 1 2\ndog 3 4\n", "v.txt", "first line says 3 words, but 2 came"),
+        ("3 2\ncat 1 2\ndog 3 4\n", "v.txt", "3 words and .* expected, but 2 came"),
         *((WHOLE[:n], "v.bin", "2 words of 2 numbers, which do") for n in (5, 9, 20)),
-        (WHOLE[:25], "v.bin", "says 2 words, but it ends after 1;"),
+        (WHOLE[:25], "v.bin", "25 bytes after word 1;"),
         (binary(b"1 1", cat=[np.inf]), "v.bin", "word 1: .* after 'cat' came 'inf'"),
         (WHOLE, "v.txt", r"line 2.*must be called .bin"),
     ],
