@@ -271,7 +271,7 @@ def date_writer(texts: Iterable[str]) -> Callable[[float], str]:
     formats = {form for own in known.values() for form in own}
     styles = [
         style
-        for style in product(formats, (str, str.upper), (True, False))
+        for style in product(formats, (False, True), (True, False))
         if all(
             style[0] in own and _written(own[style[0]], *style) == text
             for text, own in known.items()
@@ -291,11 +291,10 @@ def date_writer(texts: Iterable[str]) -> Callable[[float], str]:
     return write
 
 
-def _written(
-    moment: datetime, form: str, case: Callable[[str], str], is_padded: bool
-) -> str:
+def _written(moment: datetime, form: str, is_upper: bool, is_padded: bool) -> str:
     if not is_padded:
         parts = {"%d": moment.day, "%m": moment.month, "%H": moment.hour}
         for part, number in parts.items():
             form = form.replace(part, str(number))
-    return case(moment.strftime(form))
+    text = moment.strftime(form)
+    return text.upper() if is_upper else text

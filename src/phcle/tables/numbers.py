@@ -336,7 +336,7 @@ def _keep_usual(
     if len(counts) < 2:
         return
     (usual, n), (other, _), *_ = counts.most_common()
-    example = {kind: repr(cells[i].text) for i, kind in reversed(kinds.items())}
+    example = {kinds[i]: repr(cells[i].text) for i in reversed(list(kinds))}
     if n < NEARLY_ALL * len(kinds):
         both = f"{example[usual]} and {example[other]}"
         found.ask(f"its units are mixed, as in {both}", "number", "text")

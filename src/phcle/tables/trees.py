@@ -11,7 +11,7 @@ import logging
 import re
 import threading
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -52,6 +52,13 @@ FARTHEST = 100.0
 """Lengths count as this many times the median at most, and as that part of it at least:
 a branch of no length would tie two nodes together for good."""
 
+Texts = dict[Any, list[tuple[int, str, str]]]
+"""By node: how far a language is from the one asked for, the language, and the text.
+The distance is 0 for "en", 1 for "en-GB", 2 for none and 3 for another one."""
+
+OTHER = 3
+"""The distance of another language."""
+
 LOG_LEVEL = threading.Lock()
 """Held while rdflib's messages are off."""
 
@@ -83,10 +90,9 @@ def from_skos(
 
     pairs = [*graph.subject_objects(SKOS.broader)]
     pairs += [(low, high) for high, low in graph.subject_objects(SKOS.narrower)]
-    titles = (SKOS.prefLabel,)
     texts = (SKOS.altLabel, SKOS.definition, SKOS.scopeNote, SKOS.note)
     with errors_name(source):
-        return _thesaurus(pairs, name, _Texts(graph, language, titles, texts))
+        return _thesaurus(graph, name, pairs, (SKOS.prefLabel,), texts, language)
 
 
 def from_owl(
@@ -122,71 +128,55 @@ def from_owl(
     definition, synonym = map(URIRef, (OBO_DEFINITION, OBO_SYNONYM))
     texts = (synonym, SKOS.altLabel, definition, SKOS.definition, RDFS.comment)
     with errors_name(source):
-        return _thesaurus(pairs, name, _Texts(graph, language, titles, texts))
+        return _thesaurus(graph, name, pairs, titles, texts, language)
 
 
-@dataclass(frozen=True)
-class _Texts:
-    """Names and other texts of nodes, in a language."""
-
-    graph: Any
-    language: str
-    titles: tuple[Any, ...]
-    others: tuple[Any, ...]
-
-    def of(self, node: Any, term: Any) -> list[tuple[int, str, str]]:
-        """Texts of a node with their languages, the nearest language first.
-
-        The distance is 0 for "en", 1 for "en-GB", 2 for none and 3 for another one.
-        References to other nodes are ignored.
-        """
-        found = []
-        wanted = self.language.lower()
-        for text in self.graph.objects(node, term):
+def _texts(graph: Any, terms: Iterable[Any], language: str) -> Texts:
+    """Texts of nodes, term by term; references to other nodes are ignored."""
+    found: Texts = defaultdict(list)
+    wanted = language.lower()
+    for term in terms:
+        pairs = graph.subject_objects(term)
+        for node, text in sorted(pairs, key=lambda pair: str(pair[1])):
             if hasattr(text, "language"):
                 own = (text.language or "").lower()
                 is_same = own.partition("-")[0] == wanted.partition("-")[0]
-                distance = int(own != wanted) if is_same else 3 if own else 2
-                found.append((distance, text.language or "", str(text).strip()))
-        return sorted(found)
-
-    def name(self, node: Any) -> str:
-        """The name in the language, or without a language, or in any language."""
-        found = chain.from_iterable(self.of(node, term) for term in self.titles)
-        return min(found, default=(0, "", ""))[2]
-
-    def text(self, node: Any) -> str:
-        """Texts in the language or without a language."""
-        parts: dict[str, None] = {}
-        for term in self.others:
-            near = [
-                text.rstrip(".")
-                for distance, _, text in self.of(node, term)
-                if distance < 3
-            ]
-            parts |= dict.fromkeys(sorted(near))
-        return ". ".join(filter(None, parts))
+                distance = int(own != wanted) if is_same else OTHER if own else 2
+                found[node].append((distance, text.language or "", str(text).strip()))
+    return found
 
 
-def _thesaurus(pairs: Iterable[tuple[Any, Any]], name: str, texts: _Texts) -> Thesaurus:
+def _thesaurus(
+    graph: Any,
+    name: str,
+    pairs: Iterable[tuple[Any, Any]],
+    of_names: Iterable[Any],
+    of_texts: Iterable[Any],
+    language: str,
+) -> Thesaurus:
     """Collect edges, names and texts of all nodes with an address."""
+    titles = _texts(graph, of_names, language)
+    texts = _texts(graph, of_texts, language)
     edges = list(dict.fromkeys(_without_blanks(pairs)))
     if not edges:
         raise ContextError(
             f"{name!r} states no node above another; check that the file is a "
             "taxonomy, and that its kind is right (SKOS or OWL)."
         )
-    named = [found for term in texts.titles for found in texts.of(None, term)]
-    if named and all(distance == 3 for distance, _, _ in named):
+    named = list(chain.from_iterable(titles.values()))
+    if named and all(distance == OTHER for distance, _, _ in named):
         raise ContextError(
-            f"{name!r} has no name in the language {texts.language!r}; it has "
+            f"{name!r} has no name in the language {language!r}; it has "
             f"{some(sorted({language for _, language, _ in named}))}."
         )
     short = _short_names(dict.fromkeys(chain.from_iterable(edges)))
     kept = tuple((short[low], short[high]) for low, high in edges)
     Hierarchy.from_edges(kept, name=name)  # refuses cycles, with their nodes
-    names = {label: texts.name(node) for node, label in short.items()}
-    about = {label: texts.text(node) for node, label in short.items()}
+    about: dict[str, str] = {}
+    for node, label in short.items():
+        near = [x.rstrip(".") for far, _, x in texts.get(node, ()) if far < OTHER]
+        about[label] = ". ".join(filter(None, dict.fromkeys(near)))
+    names = {x: min(titles[node])[2] for node, x in short.items() if node in titles}
     return Thesaurus(name, kept, _filled(names), _filled(about))
 
 
@@ -419,7 +409,7 @@ def read_newick(path: Path) -> Hierarchy:
         trees = [x for x in newick.loads(text) if x.name or x.descendants]
         nodes = [node for tree in trees for node in tree.walk()]
         # A node has the length 0 also if there is none.
-        given = [node.length if node._length is not None else None for node in nodes]
+        given = {x: None if x._length is None else x.length for x in nodes}
     except (ValueError, RecursionError) as error:
         raise FileError(
             f"{path}: is not a tree in Newick notation ({error})."
@@ -431,28 +421,21 @@ def read_newick(path: Path) -> Hierarchy:
         if name == node.name:  # without quotation marks
             name = name.replace("_", " ")
         ends[node] = (ends[below[0]][0], ends[below[-1]][1]) if below else (name, name)
-        if below and SUPPORT.fullmatch(name):
-            name = " + ".join(ends[node])
-            while len(below) == 1 and name in names.values():
-                name += "'"
-        names[node] = name
+        is_named = not (below and SUPPORT.fullmatch(name))
+        names[node] = name if is_named else " + ".join(ends[node])
     if "" in names.values():
         raise FileError(f"{path}: a leaf has no name; name every leaf.")
     if again := [name for name, n in Counter(names.values()).items() if n > 1]:
         raise FileError(f"{path}: several nodes are called {some(again)}; rename them.")
     lengths: dict[tuple[str, str], float | None] = {}
-    for node, length in zip(nodes, given, strict=True):
-        if (
-            length is not None
-            and node.ancestor is not None
-            and not 0 <= length < np.inf
-        ):
+    for node in filter(lambda x: x.ancestor is not None, nodes):
+        length = given[node]
+        if length is not None and not 0 <= length < np.inf:
             raise FileError(
                 f"{path}: the branch of {names[node]!r} has the length {length:g}; "
                 "lengths must be zero or more."
             )
-        if node.ancestor is not None:
-            lengths[names[node], names[node.ancestor]] = length
+        lengths[names[node], names[node.ancestor]] = length
     found = Hierarchy.from_edges(list(lengths), name=path.stem)
     middle = float(np.median([x for x in lengths.values() if x] or [0.0]))
     usable = {
