@@ -264,6 +264,9 @@ def _read_numbers(known: Known, how: str) -> ReadColumn | None:
     is_mostly = len(found.numbers) >= NEARLY_ALL * len(known)
     if not found.numbers or not (is_mostly or how or found.doubt):
         return None
+    is_certain = not (how or found.doubt)
+    if is_certain and found.unit and found.odd and len({*found.numbers.values()}) == 1:
+        return None  # a number and its word name a value: `1 None` beside `2 High only`
     found.numbers = dict(sorted(found.numbers.items()))
     return found
 

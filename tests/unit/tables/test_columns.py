@@ -61,6 +61,11 @@ def test_numbers_are_read_as_their_column_writes_them(cells, numbers, remark):
     assert (remark is None and not context.remarks) or remark in str(context.remarks)
 
 
+def test_a_number_that_names_its_word_is_part_of_a_category():
+    cells = ["1 None"] * 9 + ["2 High and mid"]
+    assert words_of(read(cells)) == cells
+
+
 def test_a_few_numbers_among_texts_are_a_category_with_a_remark():
     context = read(["one size", "small", "large", "38"])
     assert words_of(context) == ["one size", "small", "large", "38"]
