@@ -136,9 +136,9 @@ class ImageMap:
         classes = images.classes.tolist()
         check_has_vectors(embedding, classes, "the pictures' classes")
         S = np.asarray(embedding.select(classes).vectors, np.float64)  # (classes, dim)
-        scaling = images.scaling("standardize")
+        scaling = images.scaling
         # Standardized features have mean zero, so the −1 in Y makes no difference.
-        ridge = images.ridge_weights("standardize", feature_ridge)
+        ridge = images.ridge_weights(feature_ridge)
         V = ridge @ carry_over(S, np.eye(embedding.dim), class_ridge)
         own = S[images.codes]  # (images, dim)
         mean = own.mean(axis=0)

@@ -11,7 +11,7 @@ depend on class vectors and is slow: an eigendecomposition, a logistic regressio
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
 from numbers import Integral, Real
 from typing import Any, Self
@@ -40,7 +40,6 @@ from phcle.errors import (
 )
 
 NORMALIZATIONS = ("l2", "center", "none")
-SCALINGS = ("standardize", "none")
 PRECISIONS = (np.float64, np.float32)
 
 
@@ -133,6 +132,8 @@ class TrainingImages:
         The classes, sorted.
     codes : ndarray of int, shape (images,)
         Position of each image's class in `classes`.
+    scaling : StandardScaler
+        Gives every feature mean zero and variance one.
 
     Examples
     --------
@@ -153,35 +154,16 @@ class TrainingImages:
             raise OptionError(
                 f"y must have two classes or more. Got one class, {only!r}."
             )
-        self._computed: dict[tuple[Any, ...], Any] = {}
+        self.scaling = StandardScaler().fit(X)
+        self._computed: dict[Hashable, Any] = {}
 
-    def scaling(self, kind: str) -> Any:
-        """Return the scaling fitted to these images.
-
-        Parameters
-        ----------
-        kind : {"standardize", "none"}
-            "standardize" gives every feature mean zero and variance one.
-
-        Returns
-        -------
-        StandardScaler
-            The scaling.
-        """
-        check_choice("features", kind, SCALINGS)
-        is_scaled = kind == "standardize"
-        scaling = StandardScaler(with_mean=is_scaled, with_std=is_scaled)
-        return self._once(("scaling", kind), lambda: scaling.fit(self.X))
-
-    def ridge_weights(self, kind: str, ridge: float) -> AnyFloats:
+    def ridge_weights(self, ridge: float) -> AnyFloats:
         """Return the weights of the ridge regression of the classes on the features.
 
         The target of a class is 1 for its own images and −1 for the others.
 
         Parameters
         ----------
-        kind : {"standardize", "none"}
-            How to scale the features.
         ridge : float
             γ, in units of the mean squared length of an image's scaled features.
 
@@ -193,18 +175,16 @@ class TrainingImages:
 
         def decompose() -> Callable[[float], AnyFloats]:
             Y = np.where(self.codes[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
-            return ridge_path(self.scaling(kind).transform(self.X), Y)
+            return ridge_path(self.scaling.transform(self.X), Y)
 
-        weights = self._once(("path", kind), decompose)
-        return np.asarray(self._once(("ridge", kind, ridge), lambda: weights(ridge)))
+        weights = self._once("path", decompose)
+        return np.asarray(self._once(("ridge", ridge), lambda: weights(ridge)))
 
-    def logistic(self, kind: str, C: float) -> Any:
+    def logistic(self, C: float) -> Any:
         """Return a multinomial logistic regression of the classes on the features.
 
         Parameters
         ----------
-        kind : {"standardize", "none"}
-            How to scale the features.
         C : float
             Inverse of the penalty.
 
@@ -219,11 +199,11 @@ class TrainingImages:
             # point and takes several times as long.
             model = LogisticRegression(C=C, tol=1e-3, max_iter=1000)
             with threadpool_limits(1):  # as in ridge_path
-                return model.fit(self.scaling(kind).transform(self.X), self.codes)
+                return model.fit(self.scaling.transform(self.X), self.codes)
 
-        return self._once(("logistic", kind, C), compute)
+        return self._once(("logistic", C), compute)
 
-    def _once(self, key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
+    def _once(self, key: Hashable, compute: Callable[[], Any]) -> Any:
         """Compute a value the first time it is asked for."""
         if key not in self._computed:
             self._computed[key] = compute()
@@ -236,7 +216,8 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     A subclass defines `_learn` and `_scores`, and adds options of its own: those of the
     types int and float must be above 0. It is a scikit-learn classifier: the
-    constructor, which `dataclass` makes, only stores the options.
+    constructor, which `dataclass` makes, only stores the options. Features are
+    standardized first.
 
     Attributes
     ----------
@@ -248,8 +229,6 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Subtracted from the scores of seen classes.
     normalize : {"l2", "center", "none"}
         How class vectors are scaled; see `ESZSL`.
-    features : {"standardize", "none"}
-        How features are scaled; see `ESZSL`.
     classes_ : ndarray of str
         The seen classes, after `fit`.
     candidates_ : ndarray of str
@@ -261,7 +240,6 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     candidates: str | Sequence[str] = "unseen"
     seen_penalty: Any = 0.0
     normalize: str = "l2"
-    features: str = "standardize"
 
     def fit(self, X: npt.ArrayLike | TrainingImages, y: npt.ArrayLike | None) -> Self:
         """Learn from images of seen classes.
@@ -292,7 +270,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = images.classes
         self.candidates_ = np.array(candidates)
         self.n_features_in_ = images.X.shape[1]
-        self.scaling_ = images.scaling(self.features)
+        self.scaling_ = images.scaling
         self._learn(images, S, T)
         return self
 
@@ -457,8 +435,6 @@ class ESZSL(ZeroShotClassifier):
         How class vectors are scaled: to length one; to length one after the mean of the
         seen classes is subtracted, which leaves what distinguishes classes; or not at
         all.
-    features : {"standardize", "none"}, default "standardize"
-        How features are scaled: to mean zero and variance one each, or not at all.
     feature_ridge : float, default 100.0
         γ, the penalty of the regression on features, in units of the mean squared
         length of an image's features.
@@ -478,7 +454,7 @@ class ESZSL(ZeroShotClassifier):
     --------
     >>> from phcle import LabelEmbedding
     >>> pets = LabelEmbedding(("cat", "dog", "fox"), np.array([[1, 0], [0, 1], [1, 1]]))
-    >>> model = ESZSL(pets, features="none").fit([[1, 0], [0, 1]], ["cat", "dog"])
+    >>> model = ESZSL(pets).fit([[1, 0], [0, 1]], ["cat", "dog"])
     >>> model.predict([[2.0, 2.0]]).tolist()
     ['fox']
     """
@@ -489,7 +465,7 @@ class ESZSL(ZeroShotClassifier):
     def _learn(
         self, images: TrainingImages, seen: AnyFloats, candidates: AnyFloats
     ) -> None:
-        self.feature_map_ = images.ridge_weights(self.features, self.feature_ridge)
+        self.feature_map_ = images.ridge_weights(self.feature_ridge)
         self.class_map_ = carry_over(seen, candidates, self.class_ridge)
 
     def _scores(self, X: AnyFloats) -> AnyFloats:
@@ -538,8 +514,6 @@ class ConSE(ZeroShotClassifier):
         Subtracted from the scores of seen classes; see `ESZSL`.
     normalize : {"l2", "center", "none"}, default "l2"
         How class vectors are scaled; see `ESZSL`.
-    features : {"standardize", "none"}, default "standardize"
-        How features are scaled; see `ESZSL`.
     top : int, default 10
         How many seen classes are combined.
     C : float, default 0.01
@@ -567,7 +541,7 @@ class ConSE(ZeroShotClassifier):
     def _learn(
         self, images: TrainingImages, seen: AnyFloats, candidates: AnyFloats
     ) -> None:
-        self.regression_ = images.logistic(self.features, self.C)
+        self.regression_ = images.logistic(self.C)
         self.seen_vectors_ = seen  # (seen, dim)
         self.directions_ = unit_rows(candidates)  # (candidates, dim)
 
@@ -603,8 +577,6 @@ class SJE(ZeroShotClassifier):
         Subtracted from the scores of seen classes; see `ESZSL`.
     normalize : {"l2", "center", "none"}, default "l2"
         How class vectors are scaled; see `ESZSL`.
-    features : {"standardize", "none"}, default "standardize"
-        How features are scaled; see `ESZSL`.
     step : float, default 10.0
         Length of a step, divided by the mean squared length of an image's features. W
         starts at zero, so only `step / margin` matters for the answers.
@@ -630,7 +602,7 @@ class SJE(ZeroShotClassifier):
     --------
     >>> from phcle import LabelEmbedding
     >>> pets = LabelEmbedding(("cat", "dog", "fox"), np.array([[1, 0], [0, 1], [1, 1]]))
-    >>> model = SJE(pets, features="none").fit([[1, 0], [0, 1]], ["cat", "dog"])
+    >>> model = SJE(pets).fit([[1, 0], [0, 1]], ["cat", "dog"])
     >>> model.predict([[2.0, 2.0]]).tolist()
     ['fox']
     """

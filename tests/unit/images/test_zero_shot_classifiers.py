@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import scale
 
 from phcle import LabelEmbedding
 from phcle.errors import OptionError, UnknownLabelError
@@ -46,7 +47,7 @@ def test_scores_have_a_column_per_candidate_in_the_order_given(kind, planted_pro
 @pytest.mark.parametrize(("n", "p"), [(30, 4), (8, 20)])
 def test_eszsl_is_the_minimum_of_its_objective(rng, n, p):
     z, d = 5, 3
-    X, S = rng.normal(size=(n, p)), rng.normal(size=(z, d))
+    X, S = scale(rng.normal(size=(n, p))), rng.normal(size=(z, d))
     codes = np.r_[np.arange(z), rng.integers(z, size=n - z)]
     labels = tuple("abcdefg")
     new = rng.normal(size=(2, d))
@@ -55,7 +56,6 @@ def test_eszsl_is_the_minimum_of_its_objective(rng, n, p):
         feature_ridge=0.3,
         class_ridge=0.7,
         normalize="none",
-        features="none",
     ).fit(X, np.array(labels)[codes])
     gamma = 0.3 * (X**2).sum() / n
     lam = 0.7 * (S**2).sum() / z
@@ -70,8 +70,8 @@ def test_eszsl_is_the_minimum_of_its_objective(rng, n, p):
 @pytest.mark.parametrize("top", [4, 1000])
 def test_conse_matches_a_loop_over_images(planted_problem, top):
     embedding, task = planted_problem
-    X, y = task.images(task.seen)
-    model = ConSE(embedding, top=top, C=0.1, features="none").fit(X, y)
+    X, y = scale(task.images(task.seen)[0]), task.images(task.seen)[1]
+    model = ConSE(embedding, top=top, C=0.1).fit(X, y)
     logistic = LogisticRegression(C=0.1, tol=1e-3, max_iter=1000).fit(X, y)
     new = task.images(task.unseen)[0][::7]
     expected = np.zeros((len(new), len(task.unseen)))
@@ -93,7 +93,7 @@ def test_conse_matches_a_loop_over_images(planted_problem, top):
 def test_sje_matches_a_loop_over_images_for_one_epoch(rng, batch_size, dim):
     labels = tuple("abcdefgh")
     embedding = LabelEmbedding(labels, rng.normal(size=(8, dim)))
-    X = rng.normal(size=(33, 5))
+    X = scale(rng.normal(size=(33, 5)))
     y = np.array(labels[:6])[np.r_[np.arange(6), rng.integers(6, size=27)]]
     model = SJE(
         embedding,
@@ -102,7 +102,6 @@ def test_sje_matches_a_loop_over_images_for_one_epoch(rng, batch_size, dim):
         margin=0.5,
         batch_size=batch_size,
         random_state=4,
-        features="none",
     ).fit(X, y)
     step = 3.0 / np.mean([x @ x for x in X])
     unit = {
@@ -166,7 +165,6 @@ def test_class_without_a_vector_is_named(kind, planted_problem):
         (SJE, {"normalize": "l1"}, "normalize must be one of l2"),
         (ESZSL, {"seen_penalty": "auto"}, "seen_penalty must be a number"),
         (SJE, {"seen_penalty": float("nan")}, "seen_penalty must be a number"),
-        (ESZSL, {"features": "pca"}, "features must be one of"),
         (ESZSL, {"candidates": "none"}, "candidates, where .* one of unseen, all"),
         (ESZSL, {"candidates": []}, "candidates must name one label"),
         (ESZSL, {"embedding": {"a": 1}}, "embedding must be a LabelEmbedding"),

@@ -135,7 +135,7 @@ def predictions(
     is_described = np.isin(objects.y[rows], told)
     own = objects.attributes[rows][is_described]
     mean = own.mean(axis=0)
-    scaling = images.scaling("standardize")
+    scaling = images.scaling
     test = scaling.transform(np.asarray(X, images.X.dtype))
     weights = ridge_path(scaling.transform(images.X[is_described]), own - mean)
     context: Any = next(x for x in embedding.contexts if getattr(x, "readable", False))
@@ -147,7 +147,7 @@ def predictions(
     pull = PictureAttributes(images, embedding, context.name, described)
     found["mean attributes"]["–"] = np.tile(mean, (len(X), 1))
     for C in choices.C:
-        scores = images.logistic("standardize", C).predict_proba(test)[:, is_told]
+        scores = images.logistic(C).predict_proba(test)[:, is_told]
         found["nearest seen class"][f"C={C:g}"] = of_class[scores.argmax(axis=1)]
     for ridge in choices.feature_ridge:
         values = mean + test @ weights(ridge)

@@ -71,7 +71,7 @@ class PictureAttributes:
             gram + pull * unit * np.eye(len(gram)), U.T @ residual.T
         ).T
         self.mean: Floats = away.mean(axis=0)
-        scaled = images.scaling("standardize").transform(images.X)
+        scaled = images.scaling.transform(images.X)
         # The weights that predict t − s, less its mean, from scaled features.
         self.weights = ridge_path(scaled, away - self.mean)
 
