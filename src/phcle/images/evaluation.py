@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from numbers import Integral
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -155,7 +154,7 @@ class ZeroShotTask:
 
 
 def class_splits(
-    classes: Iterable[str], n_splits: int, size: float, seed: int = 0, where: str = "y"
+    classes: Iterable[str], n_splits: int, n_unseen: int, seed: int, where: str
 ) -> Iterator[tuple[Classes, Classes]]:
     """Draw classes to learn from and classes to recognise, again and again.
 
@@ -165,12 +164,11 @@ def class_splits(
         All classes; their order does not matter.
     n_splits : int
         How often to draw.
-    size : int or float
-        Number of classes to recognise, or their share: then two classes or more are on
-        either side.
-    seed : int, default 0
+    n_unseen : int
+        Number of classes to recognise.
+    seed : int
         Seed of the random numbers.
-    where : str, default "y"
+    where : str
         Where the classes stand, for messages.
 
     Yields
@@ -181,22 +179,16 @@ def class_splits(
         Classes to recognise.
     """
     ordered = sorted(classes)
-    most, is_share = len(ordered) - FEWEST, not isinstance(size, Integral)
-    if most < (FEWEST if is_share else 1):
+    most = len(ordered) - FEWEST
+    if not 1 <= n_unseen <= most:
         raise OptionError(
-            f"{where} has {len(ordered)} classes, too few to set some aside; "
-            f"{2 * FEWEST} are needed."
+            f"{where} has {len(ordered)} classes, of which {FEWEST} must stay, so from "
+            f"1 to {most} of them can be set aside. Got {n_unseen!r} instead."
         )
-    if not 0 < size < (1 if is_share else most + 1):
-        raise OptionError(
-            f"of {len(ordered)} classes, a share between 0 and 1 or a number from 1 to "
-            f"{most} can be set aside. Got {size!r} instead."
-        )
-    n = min(max(round(size * len(ordered)), FEWEST), most) if is_share else int(size)
     random = np.random.default_rng(seed)
     for _ in range(n_splits):
         drawn = random.permutation(ordered).tolist()
-        yield tuple(drawn[n:]), tuple(drawn[:n])
+        yield tuple(drawn[n_unseen:]), tuple(drawn[:n_unseen])
 
 
 def resplits(
@@ -226,7 +218,7 @@ def resplits(
         If `n_unseen` leaves fewer than two seen classes.
     """
     classes = (*task.seen, *task.unseen)
-    drawn = class_splits(classes, n_splits, n_unseen, seed)
+    drawn = class_splits(classes, n_splits, n_unseen, seed, f"task {task.name!r}")
     return _drawn(replace(task, validation=None), drawn)
 
 
@@ -245,7 +237,7 @@ def validation_splits(
     n : int, default 3
         How many tasks to make.
     share : float, default 0.2
-        Share of the seen classes that play the unseen ones.
+        Share of the seen classes that play the unseen ones, but two or more of them.
     seed : int, default 0
         Seed of the random numbers.
 
@@ -257,14 +249,15 @@ def validation_splits(
     Raises
     ------
     OptionError
-        If the task has fewer than four seen classes and names no validation classes.
+        If so few seen classes are left, and the task names no validation classes.
     """
     whole = replace(task, name=f"{task.name}, validation", validation=None)
     if task.validation is not None:
         seen = tuple(x for x in task.seen if x not in task.validation)
         return [replace(whole, seen=seen, unseen=task.validation)]
+    n_unseen = max(round(share * len(task.seen)), FEWEST)
     where = f"task {task.name!r}, seen"
-    return _drawn(whole, class_splits(task.seen, n, share, seed, where))
+    return _drawn(whole, class_splits(task.seen, n, n_unseen, seed, where))
 
 
 def _drawn(
@@ -368,7 +361,8 @@ def user_task(
         task = ZeroShotTask(*whole, lists["seen"], lists["unseen"], validation)
         return [task], "the split of split.json", left_out
     n = n_splits or DEFAULT_SPLITS
-    drawn = enumerate(class_splits(data.classes, n, 0.2))
+    n_unseen = max(round(0.2 * len(data.classes)), FEWEST)
+    drawn = enumerate(class_splits(data.classes, n, n_unseen, 0, data.name))
     tasks = [ZeroShotTask(*whole, *both, split=i) for i, both in drawn]
     return tasks, f"{n} random class splits", left_out
 
