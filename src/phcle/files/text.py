@@ -10,14 +10,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import is_dataclass
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from phcle.errors import FileError
 from phcle.files.reading import read_bytes
-
-Made = TypeVar("Made")
 
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 
@@ -85,6 +84,9 @@ def holds_nul(path: Path, line: int) -> FileError:
     )
 
 
+ABSTRACT: dict[Any, Any] = {int: Integral, float: Real}
+"""Numbers of any library, by the type of Python."""
+
 LONGEST_TOML, MOST_DOTS = 100_000, 1_000
 """Most characters of a TOML text, and most dots in a line of it. Configurations have
 some thousand, and a few. The parser takes time and memory that grow with the square of
@@ -118,47 +120,39 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
         raise FileError(f"{where}: is not TOML ({error}).") from error
 
 
-def of_types(kind: type[Made], stored: Any) -> Made:
-    """Make a data class of plain values, as JSON has stored it.
+def of_types(kind: Any, stored: Any) -> Any:
+    """Make a value of a type from plain values, as JSON has stored it.
 
     Parameters
     ----------
     kind : type
-        The data class. Its fields are texts, numbers, truth values, None, other data
-        classes that were made before, or mappings and tuples of these.
+        A text, number or truth value, a data class of fields with types, or a mapping
+        or tuple of such values.
     stored : object
-        The values by field.
+        The plain values; those of a data class by field.
 
     Returns
     -------
     object
-        The data class.
+        The value.
 
     Raises
     ------
     ValueError
-        If the value of a field has another type.
+        If a value has another type.
     """
-    hints = get_type_hints(kind)
-    values = {name: stored[name] for name in hints}
-    for name, hint in hints.items():
-        if not _is_of(values[name], hint):
-            raise ValueError(f"{name} is {values[name]!r}")
-    return kind(**values)
-
-
-def _is_of(value: Any, hint: Any) -> bool:
-    """Whether a value has a type; numbers of NumPy are numbers too."""
-    parts, outer = get_args(hint), get_origin(hint)
-    if outer is Mapping:
-        return isinstance(value, dict) and all(
-            _is_of(x, parts[1]) for x in value.values()
-        )
-    if outer is tuple:
-        return isinstance(value, tuple) and all(_is_of(x, parts[0]) for x in value)
-    if parts:
-        return any(_is_of(value, part) for part in parts)
-    is_truth = type(value).__name__ == "bool"  # of Python or NumPy
-    if is_truth or hint is bool:
-        return is_truth and hint is bool
-    return isinstance(value, {int: Integral, float: Real}.get(hint, hint))
+    parts, outer = get_args(kind), get_origin(kind)
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return kind(**{name: of_types(hints[name], stored[name]) for name in hints})
+    if outer is Mapping and isinstance(stored, dict):
+        return {name: of_types(parts[1], x) for name, x in stored.items()}
+    if outer is tuple and isinstance(stored, (list, tuple)):
+        return tuple(of_types(parts[0], x) for x in stored)
+    # Truth values, of Python or NumPy, are no numbers; numbers of NumPy are.
+    fits = type(stored).__name__ == "bool"
+    if kind is not bool:
+        fits = not fits and isinstance(stored, ABSTRACT.get(kind, outer or kind))
+    if not fits:
+        raise ValueError(f"{stored!r} stands where another type must")
+    return stored

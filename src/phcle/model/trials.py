@@ -157,12 +157,8 @@ class Chosen:
         Chosen
             The choice.
         """
-        trials = (
-            of_types(Trial, {**trial, "setting": of_types(Setting, trial["setting"])})
-            for trial in stored["trials"]
-        )
-        own = {"setting": of_types(Setting, stored["setting"]), "trials": tuple(trials)}
-        return of_types(cls, {**stored, **own, "weighing": tuple(stored["weighing"])})
+        found: Self = of_types(cls, stored)
+        return found
 
 
 @dataclass
