@@ -114,7 +114,7 @@ def test_nohup_still_ignores_the_end_of_the_terminal(zoo):
 
 
 @pytest.mark.posix("closes streams by a shell")
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", ["2>&-", "<&- >&- 2>&-"])
 def test_commands_work_with_closed_streams(zoo, closed):
     fit = shlex.join([*PHCLE, "fit", "--hierarchy", "tree.csv", "--dim", "2"])
     both = subprocess.run(
@@ -196,14 +196,13 @@ def test_demo_shows_answers_on_one_screen_and_writes_a_page(phcle, zoo):
 
 
 @pytest.mark.posix("needs a pseudo-terminal")
-@pytest.mark.parametrize("ssh", [{}, {"SSH_CONNECTION": "a b"}])
-def test_demo_opens_its_page_only_where_somebody_can_see_it(zoo, ssh):
+def test_demo_opens_its_page_where_somebody_can_see_it(zoo):
     (zoo / "browser").write_text('#!/bin/sh\necho "$1" > opened\n')
     (zoo / "browser").chmod(0o755)
     seen = {"DISPLAY": ":0", "BROWSER": str(zoo / "browser")}
     kept = {x: y for x, y in os.environ.items() if not x.startswith("SSH_")}
-    said_on_a_terminal(["demo"], zoo, kept | seen | ssh, has_output=True)
-    assert (zoo / "opened").exists() is not bool(ssh)
+    said_on_a_terminal(["demo"], zoo, kept | seen, has_output=True)
+    assert (zoo / "opened").exists()
 
 
 def test_demo_folder_that_is_a_file_is_refused(phcle):
