@@ -628,7 +628,7 @@ class RelationalContext(Context):
                [1., 0.]])
         """
         if isinstance(rows, (str, Path)) or hasattr(rows, "to_pyarrow_batches"):
-            from phcle.tables.annotation_tables import count_annotation_table
+            from phcle.tables.rows import count_annotation_table
 
             where = f"context {name!r}"
             labels, counts = count_annotation_table(

@@ -182,7 +182,7 @@ class ReadContexts:
 
     @property
     def sources(self) -> list[dict[str, str]]:
-        """What an embedding stores about the files; lists come last.
+        """What an embedding stores about the files; lists come last, frames nowhere.
 
         Folders are left out, because they may reveal more about a machine than its
         owner wants.
@@ -200,6 +200,7 @@ class ReadContexts:
                 "sha256": x.sha256,
             }
             for x in sorted(self.summaries, key=lambda x: x.kind in LISTS)
+            if x.sha256
         ]
 
 

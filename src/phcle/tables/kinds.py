@@ -59,10 +59,6 @@ MOSTLY = 0.9
 """Share of the known cells from which a column counts as texts, or as numbers: real
 columns have a few cells of another kind, such as markers of the unknown."""
 
-NEARLY_ALL, CLEARLY_FEWER = 0.95, 0.8
-"""In a taxonomy nearly every row has a child of its own, and parents repeat: one column
-has at least the first share of different values, the other at most the second."""
-
 HALF = 0.5
 """Share of the values of a column that must be known elsewhere for the column to hold
 the same labels. Files of one data set overlap partly; different things hardly ever."""
@@ -457,9 +453,7 @@ def _by_cells(
         return {**found, **guess.columns}
     if kind == "hierarchy" and len(free) == 2:
         for child, parent in permutations(sample.columns):
-            n_edges = sum(map(len, child.beside(parent).values()))
-            is_child = len(child.distinct) >= NEARLY_ALL * n_edges
-            if is_child and len(parent.distinct) <= CLEARLY_FEWER * n_edges:
+            if _is_tree(child, parent):
                 return {"child": child.title, "parent": parent.title}
     if len(free) == len(needed) and kind in ("edges", "tags", "texts", "names"):
         return {**found, **dict(zip(needed, free, strict=True))}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -81,7 +81,7 @@ def read_new_contexts(
     kept = []
     for context in found.contexts:
         try:
-            kept.append(_only_new(context, found, match, embedding))
+            kept.append(_only_new(context, found, embedding))
         except ContextError as error:
             found.errors[found.files[context.name].path] = error
     return replace(
@@ -115,104 +115,78 @@ def _context_of(file: ContextFile, embedding: LabelEmbedding) -> str:
     )
     if len(fitting) == 1:
         return next(iter(fitting))
-    if fitting:
-        raise ContextError(
-            f"{file.path}: may belong to {some(fitting)}; say to which: "
-            f"--{file.kind} NAME={file.path}"
-        )
-    raise ContextError(
-        f"{file.path}: nothing in the fit was learned from --{file.kind}; it had "
-        f"{some(names)}."
+    problem = (
+        f"may belong to {some(fitting)}; say to which: --{file.kind} NAME={file.path}"
+        if fitting
+        else f"nothing in the fit was learned from --{file.kind}; it had {some(names)}."
     )
+    raise ContextError(f"{file.path}: {problem}")
 
 
 def _only_new(
-    context: Context,
-    found: CollectedFiles,
-    match: LabelMatch,
-    embedding: LabelEmbedding,
+    context: Context, found: CollectedFiles, embedding: LabelEmbedding
 ) -> Context | None:
     """The part of a context that is about new labels."""
-    file = found.files[context.name]
-    fitted = {each.given_name: each.hierarchy for each in embedding.contexts}
-    if file.name not in fitted:
+    file, own = found.files[context.name], context.hierarchy
+    trees = {each.given_name: each.hierarchy for each in embedding.contexts}
+    if file.name not in trees:
         return context  # which `fold_in` refuses by its name
-    if file.kind not in ("hierarchy", *THESAURI):
-        if isinstance(context, DescriptiveContext):
-            new = _new_labels(context.labels, file, match, embedding)
-            return context.rows_for(new)
-        return _counts_of_new(cast(RelationalContext, context), file, embedding)
-    own, tree = context.hierarchy, fitted[file.name]
-    if tree is None:
+    is_edition = file.kind in THESAURI  # of the whole, which may be newer
+    tree = trees[file.name]
+    if tree is None and (own is not None or is_edition):
         raise ContextError(
             f"{file.path}: the context {file.name!r} of the fit is no taxonomy."
         )
-    if own is None:  # texts of a vocabulary
-        new = [label for label in context.labels if label not in tree.index]
-        is_used = bool(new) and context.name in fitted
-        return cast(DescriptiveContext, context).rows_for(new) if is_used else None
-    if file.kind in THESAURI:  # a newer edition of the whole
-        for node in tree.nodes:
-            found.node_names.pop(node, None)
-        edges = [edge for edge in own.named_edges if edge[0] not in tree.index]
-        if not edges:
-            raise ContextError(f"{file.path}: names no node that is new.")
+    known = tree.index if tree is not None and is_edition else embedding
+    labels = context.labels if own is None else tuple(dict(own.named_edges))
+    new = [label for label in labels if label not in known]
+    match = found.match or LabelMatch()
+    given = {label: other for other, label in match.synonyms.items()}
+    given |= {x.label: x.spelling for x in match.joined if x.source == file.path.name}
+    old = some(given.get(label, label) for label in labels if label in known)
+    if not new and not (is_edition and own is None):
+        raise ContextError(
+            f"{file.path}: all labels are in the embedding already: {old}; give new "
+            "ones."
+        )
+    if isinstance(context, DescriptiveContext):
+        rest: Context | None = context.rows_for(new) if new else None
+    elif own is None or tree is None:
+        return _counts_of(cast(RelationalContext, context), new)
     else:
-        edges = _branches(own.named_edges, tree, file, match, embedding)
-    return RelationalContext.from_hierarchy(edges, name=file.name)
+        rest = _branches(own, tree, new, file, found, embedding)
+    if old and not is_edition:
+        warnings.warn(
+            f"{file.path}: in the embedding already, so left out: {old}.",
+            ContextWarning,
+            stacklevel=3,
+        )
+    return rest
 
 
 def _branches(
-    edges: list[tuple[str, str]],
+    own: Hierarchy,
     tree: Hierarchy,
+    new: Sequence[str],
     file: ContextFile,
-    match: LabelMatch,
+    found: CollectedFiles,
     embedding: LabelEmbedding,
-) -> list[tuple[str, str]]:
+) -> Context:
     """New nodes below known ones, which may be called by their names, or each other."""
-    new = set(_new_labels(dict(edges), file, match, embedding))
-    nodes = embedding.nodes(tree)
-    return [
-        (child, parent if parent in new else parent_called(nodes, parent))
-        for child, parent in edges
-        if child in new
-    ]
+    added = set(new)
+    edges = [edge for edge in own.named_edges if edge[0] in added]
+    if file.kind in THESAURI:
+        for node in tree.nodes:
+            found.node_names.pop(node, None)
+    else:
+        nodes = embedding.nodes(tree)
+        edges = [(x, y if y in added else parent_called(nodes, y)) for x, y in edges]
+    return RelationalContext.from_hierarchy(edges, name=file.name)
 
 
-def _new_labels(
-    labels: Iterable[str],
-    file: ContextFile,
-    match: LabelMatch,
-    embedding: LabelEmbedding,
-) -> list[str]:
-    """The labels that are new; a warning names the others, as the user has them."""
-    given = {label: other for other, label in match.synonyms.items()}
-    given |= {x.label: x.spelling for x in match.joined if x.source == file.path.name}
-    labels = list(labels)
-    new = [label for label in labels if label not in embedding]
-    known = some(given.get(x, x) for x in labels if x in embedding)
-    if not new:
-        raise ContextError(
-            f"{file.path}: all labels are in the embedding already: {known}; give new "
-            "ones."
-        )
-    if known:
-        warnings.warn(
-            f"{file.path}: in the embedding already, so left out: {known}.",
-            ContextWarning,
-            stacklevel=4,
-        )
-    return new
-
-
-def _counts_of_new(
-    context: RelationalContext, file: ContextFile, embedding: LabelEmbedding
-) -> RelationalContext:
+def _counts_of(context: RelationalContext, new: Sequence[str]) -> Context:
     """The rows of the new labels; known labels of the file are only columns."""
-    new = [label for label in context.labels if label not in embedding]
-    if not new:
-        raise ContextError(f"{file.path}: names no label that is new.")
     counts = context.rows_for(new)
     used = np.unique(counts.indices)
-    columns = some_names(context.columns, used)
-    return replace(context, labels=tuple(new), columns=columns, counts=counts[:, used])
+    columns, counts = some_names(context.columns, used), counts[:, used]
+    return replace(context, labels=tuple(new), columns=columns, counts=counts)

@@ -3,29 +3,39 @@
 Columns are found by `find_columns`; other columns and empty rows are ignored. All
 faults of a file are raised together. What was guessed or changed is in the remarks of
 the table.
+
+Annotation tables may be larger than memory. Their query is written once, with Ibis.
+DuckDB counts files inside this process: it reads them as a stream and uses the disk if
+memory runs out. A table of another Ibis back end (Spark, BigQuery, Snowflake, …) is
+counted there, and only the counts are transferred.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
+
 from phcle.contexts.counts import RelationalContext
+from phcle.contexts.labels import normal
 from phcle.contexts.protocol import Context
 from phcle.contexts.values import DescriptiveContext
 from phcle.errors import ContextError, FileError, some
-from phcle.files.reading import is_file
-from phcle.optional_imports import is_installed
+from phcle.files.reading import check_gzip, check_is_file, check_parquet, naming
+from phcle.optional_imports import import_optional, is_installed
 from phcle.tables.cells import cell_text, first_few, unknown_cells
 from phcle.tables.columns import read_column
 from phcle.tables.file_kinds import ROLES
-from phcle.tables.kinds import TRIPLE
 from phcle.tables.reader import Table, labelled_rows, lineage_edges
 from phcle.tables.sources import find_encoding, text_lines
 from phcle.tables.word_vectors import read_word_vectors
@@ -36,72 +46,48 @@ LISTED = re.compile(r"[|;]")
 MOST_ODD = 1000
 """Odd cells of a file that are listed; more are only counted."""
 
+MAY_BE_EMPTY = ("parent", "tag", "text", "name")
+"""Roles of columns whose cells may be empty."""
+
 LARGE_FILE = 200_000_000
 """Annotation tables of more bytes are counted by DuckDB, if it is installed, because
 they may not fit into memory."""
 
 
-def read_table(kind: str, table: Table, name: str) -> Context:
-    """Read a table as a context.
-
-    Parameters
-    ----------
-    kind : str
-        A key of `READERS`.
-    table : Table
-        The table of a file or of a data frame.
-    name : str
-        Name of the context.
-
-    Returns
-    -------
-    RelationalContext or DescriptiveContext
-        The context.
-    """
-    return READERS[kind](table, name)
-
-
 def _texts(
-    table: Table,
-    kind: str,
-    *needed: str,
-    markers: bool = False,
-    at: Mapping[str, int] | None = None,
-) -> Iterator[tuple[int, tuple[str, str]]]:
-    """Line and texts of the two columns of a kind; empty ones that it needs are faults.
+    table: Table, kind: str, at: Mapping[str, int] | None = None
+) -> Iterator[tuple[int, list[str]]]:
+    """Line and texts of the columns of a kind; empty ones that it needs are faults.
 
-    Rows with a marker of the unknown in the second column are left out with a remark,
-    if `markers` says so. The faults are raised after the last row.
+    Rows with a marker of the unknown for a tag or text are left out with a remark. The
+    faults are raised after the last row.
     """
     at = at or table.columns_of(kind)
-    roles = ROLES[kind][:2]
-    one, other = (at[role] for role in roles)
-    may_lack = [role not in needed for role in roles]
+    roles, places = list(at), list(at.values())
     is_marker = table.reading.markers.is_marker
+    has_markers = roles[1] in ("tag", "text")
+    needed = [role for role in roles if role not in MAY_BE_EMPTY]
     unknown: Counter[str] = Counter()
     as_text = table.as_text
     for line, cells in table.rows():
-        first, last = as_text(cells[one]), as_text(cells[other])
-        if markers and is_marker(last):
-            unknown[last] += 1
-        elif (first or may_lack[0]) and (last or may_lack[1]):
-            yield line, (first, last)
+        row = [as_text(cells[i]) for i in places]
+        if has_markers and is_marker(row[1]):
+            unknown[row[1]] += 1
+            continue
+        empty = [role for role, text in zip(needed, row, strict=False) if not text]
+        if empty:
+            table.fault(line, f"{empty[0]} is empty; fill it or remove the row.")
         else:
-            wrong = roles[1] if first or may_lack[0] else roles[0]
-            table.fault(line, f"{wrong} is empty; fill it or remove the row.")
+            yield line, row
     table.raise_faults()
     if unknown:
         table.remarks.append(unknown_cells(unknown))
 
 
 def _read_hierarchy(table: Table, name: str) -> Context:
-    reading = table.reading
-    return RelationalContext.from_hierarchy(
-        _edges_of_tree(table),
-        name=name,
-        kind=reading.hierarchy_kind,
-        role=reading.role,
-    )
+    kind, role = table.reading.hierarchy_kind, table.reading.role
+    edges = _edges_of_tree(table)
+    return RelationalContext.from_hierarchy(edges, name=name, kind=kind, role=role)
 
 
 def _edges_of_tree(table: Table) -> list[tuple[str, str]]:
@@ -114,20 +100,18 @@ def _edges_of_tree(table: Table) -> list[tuple[str, str]]:
         rows = [[cells[i] for i in at.values()] for _, cells in table.texts()]
         table.raise_faults()
         return lineage_edges(rows)
-    edges: dict[tuple[str, str], None] = {}
-    n_roots = n_again = 0
+    edges: Counter[tuple[str, str]] = Counter()
+    n_roots = 0
     own_parents: list[str] = []
-    for line, (child, parent) in _texts(table, "hierarchy", "child", at=at):
+    for line, (child, parent) in _texts(table, "hierarchy", at):
         if not parent:
             n_roots += 1
         elif child == parent:
             own_parents.append(f"{child!r} ({table.counted} {line})")
-        elif (child, parent) in edges:
-            n_again += 1
         else:
-            edges[child, parent] = None
+            edges[child, parent] += 1
     table.count(n_roots, "row{s} with an empty parent taken as root{s}")
-    table.count(n_again, "identical row{s} dropped")
+    table.count(edges.total() - len(edges), "identical row{s} dropped")
     if own_parents:
         table.remarks.append(f"dropped as their own parent: {first_few(own_parents)}")
     if n_roots and not edges:
@@ -139,26 +123,25 @@ def _edges_of_tree(table: Table) -> list[tuple[str, str]]:
 def _read_edges(table: Table, name: str) -> Context:
     """Rows of source, target and perhaps weight, or of source, relation and target."""
     at = table.columns_of("edges")
-    roles = TRIPLE if "relation" in at else ("source", "target")
-    rows: list[list[str]] = []
+    weight = at.pop("weight", None)
+    rows: list[tuple[str, ...]] = []
     lines: list[int] = []
     weights: list[object] = []
     for line, cells in table.rows():
-        row = [cell_text(cells[at[role]]) for role in roles]
-        for role, cell in zip(roles, row, strict=True):
-            if not cell:
-                table.fault(line, f"{role} is empty; fill it or remove the row.")
-        rows.append(row)
+        row = {role: cell_text(cells[i]) for role, i in at.items()}
+        for role in [role for role, text in row.items() if not text]:
+            table.fault(line, f"{role} is empty; fill it or remove the row.")
+        rows.append(tuple(row.values()))
         lines.append(line)
-        weights.append(cells[at["weight"]] if "weight" in at else 1.0)
-    are_triples = "relation" in at
-    if are_triples and "weight" in at:
-        table.remarks.append("weight is not used beside relation")
-    elif "weight" in at:
-        weights = _weights(table, table.header[at["weight"]], weights, lines)
+        weights.append(1.0 if weight is None else cells[weight])
+    if "relation" in at:
+        if weight is not None:
+            table.remarks.append("weight is not used beside relation")
+        table.raise_faults()
+        return RelationalContext.from_triples(rows, name=name)
+    if weight is not None:
+        weights = _weights(table, table.header[weight], weights, lines)
     table.raise_faults()
-    if are_triples:
-        return RelationalContext.from_triples(map(tuple, rows), name=name)
     weighted = [(*row, weight) for row, weight in zip(rows, weights, strict=True)]
     return RelationalContext.from_edges(weighted, name=name)
 
@@ -188,16 +171,13 @@ def _read_annotations(table: Table, name: str) -> Context:
     """One row for each label of an item; a large file is counted where it lies."""
     if _counted_by_duckdb(table):
         at = table.columns_of("annotations")
+        item, label = (table.header[i] for i in at.values())
+        sign = None if table.form is None else table.form.delimiter
         return RelationalContext.from_annotations(
-            Path(table.path),
-            name=name,
-            item=table.header[at["item"]],
-            label=table.header[at["label"]],
-            delimiter=None if table.form is None else table.form.delimiter,
+            table.path, name=name, item=item, label=label, delimiter=sign
         )
-    rows = _texts(table, "annotations", "item", "label")
     # Most cells repeat, so one object for equal strings saves memory.
-    pairs = [(sys.intern(item), sys.intern(label)) for _, (item, label) in rows]
+    pairs = [tuple(map(sys.intern, row)) for _, row in _texts(table, "annotations")]
     return RelationalContext.from_annotations(pairs, name=name)
 
 
@@ -206,14 +186,12 @@ def _counted_by_duckdb(table: Table) -> bool:
 
     It reads UTF-8 only; other files are read row by row.
     """
-    if not isinstance(table.path, Path):
-        return False
-    if ".parquet" in table.path.suffixes:
-        return True
-    is_large = is_file(table.path) and table.path.stat().st_size > LARGE_FILE
-    form = table.form
-    is_plain = form is not None and form.encoding.name == "utf-8" and not form.skip
-    return is_large and is_plain and not table.first and is_installed("duckdb")
+    path, form = table.path, table.form
+    if not isinstance(path, Path) or form is None or table.first:
+        return isinstance(path, Path) and path.suffix.lower() == ".parquet"
+    is_plain = form.encoding.name == "utf-8" and not form.skip
+    is_large = path.stat().st_size > LARGE_FILE
+    return is_large and is_plain and is_installed("duckdb")
 
 
 def read_attributes(table: Table, name: str, **options: Any) -> DescriptiveContext:
@@ -266,11 +244,9 @@ def _read_tags(table: Table, name: str) -> Context:
     """
     tags: dict[str, dict[str, None]] = {}
     n_again = n_lists = 0
-    for _, (label, tag) in _texts(table, "tags", "label", markers=True):
+    for _, (label, tag) in _texts(table, "tags"):
         own = tags.setdefault(label, {})
-        listed = [tag] if tag else []
-        if LISTED.search(tag):
-            listed = [x for x in map(str.strip, LISTED.split(tag)) if x]
+        listed = [x for x in map(str.strip, LISTED.split(tag)) if x]
         n_lists += len(listed) > 1
         n_again += tag in own
         own.update(dict.fromkeys(listed))
@@ -281,11 +257,9 @@ def _read_tags(table: Table, name: str) -> Context:
 
 
 def _read_texts(table: Table, name: str, encoder: str | None = None) -> Context:
+    texts, fewest = read_cells(table, "texts"), table.reading.min_count
     return DescriptiveContext.from_texts(
-        read_cells(table, "texts"),
-        name=name,
-        encoder=encoder,
-        min_count=table.reading.min_count,
+        texts, name=name, encoder=encoder, min_count=fewest
     )
 
 
@@ -316,30 +290,29 @@ def read_cells(table: Table, kind: str) -> dict[str, str]:
     dict
         Text or name by label; labels with an empty one are left out.
     """
-    role = ROLES[kind][1]
-    found: dict[str, tuple[int, str]] = {}
+    found: dict[str, str] = {}
+    lines: dict[str, int] = {}
     other = []
     n_again = 0
-    markers = role == "text"
-    for line, (label, cell) in _texts(table, kind, "label", markers=markers):
-        if cell and label not in found:
-            found[label] = line, cell
-        elif cell == found.get(label, (0, ""))[1]:
-            n_again += bool(cell)
+    for line, (label, cell) in _texts(table, kind):
+        first = found.setdefault(label, cell) if cell else ""
+        if cell and cell != first:
+            other.append(f"{label!r} ({table.counted}s {lines[label]} and {line})")
         elif cell:
-            other.append(f"{label!r} ({table.counted}s {found[label][0]} and {line})")
+            n_again += lines.setdefault(label, line) != line
     table.count(n_again, "identical row{s} dropped")
     if other:
         table.remarks.append(
-            f"the first {role} is taken of labels with several: {first_few(other)}"
+            f"the first {ROLES[kind][1]} is taken of labels with several: "
+            f"{first_few(other)}"
         )
-    return {label: cell for label, (_, cell) in found.items()}
+    return found
 
 
 def read_synonyms(table: Table) -> dict[str, str]:
     """Labels by synonym, such as `phcle fit` suggests them."""
     found: dict[str, str] = {}
-    for line, (label, other) in _texts(table, "synonyms", "label", "synonym"):
+    for line, (label, other) in _texts(table, "synonyms"):
         if found.setdefault(other, label) != label:
             table.fault(
                 line,
@@ -369,15 +342,13 @@ def read_labels(
     """
     path = Path(path)
     found = find_encoding(path, encoding)
-    lines = [text.strip() for text in text_lines(path, found)]
-    labels = dict.fromkeys(filter(None, lines))
+    lines = list(filter(None, map(str.strip, text_lines(path, found))))
+    labels = dict.fromkeys(lines)
     if not labels:
         raise FileError(f"{path}: is empty; give one label per line.")
-    remarks = [found.remark] if found.remark else []
-    n_again = sum(map(bool, lines)) - len(labels)
-    if n_again:
-        remarks.append(f"{n_again} repeated label{'s' if n_again > 1 else ''} dropped")
-    return tuple(labels), tuple(remarks)
+    n_again = len(lines) - len(labels)
+    again = f"{n_again} repeated label{'s' if n_again > 1 else ''} dropped"
+    return tuple(labels), tuple(filter(None, [found.remark, again * (n_again > 0)]))
 
 
 def read_vectors(
@@ -403,12 +374,13 @@ def read_vectors(
     """
     if wanted is None:
         return DescriptiveContext.from_vectors(path, name=name)
-    words = {label: _spellings(label, readable) for label, readable in wanted.items()}
+    words = {}
+    for both in wanted.items():
+        spelled = [*both, *(x.replace(" ", "_") for x in both)]
+        words[both[0]] = [*spelled, *map(str.lower, spelled)]
     found = read_word_vectors(path, set(chain.from_iterable(words.values())))
-    known = {
-        x: [found[word] for word in own if word in found] for x, own in words.items()
-    }
-    vectors = {label: own[0] for label, own in known.items() if own}
+    known = {x: [word for word in own if word in found] for x, own in words.items()}
+    vectors = {label: found[own[0]] for label, own in known.items() if own}
     if not vectors:
         raise ContextError(
             f"{path}: holds no vector for any of the {len(wanted)} labels "
@@ -417,7 +389,117 @@ def read_vectors(
     return DescriptiveContext.from_vectors(vectors, name=name)
 
 
-def _spellings(label: str, name: str) -> list[str]:
-    """Words for a label in a vector file, in order of preference."""
-    words = [label, name, label.replace(" ", "_"), name.replace(" ", "_")]
-    return list(dict.fromkeys([*words, *(word.lower() for word in words)]))
+ENDINGS = {".csv": ",", ".tsv": "\t", ".parquet": ""}
+"""What separates cells, by the ending of a file that DuckDB reads, before any `.gz`."""
+
+
+def count_annotation_table(
+    source: Any, name: str, item: str, label: str, memory: str, delimiter: str | None
+) -> tuple[tuple[str, ...], sp.csr_array]:
+    """Count for every two labels the items that have both.
+
+    Parameters
+    ----------
+    source : path or Ibis table
+        A CSV, TSV or Parquet file, or a table of any Ibis back end.
+    name : str
+        What messages call the context.
+    item : str
+        The column of items.
+    label : str
+        The column of labels.
+    memory : str
+        How much memory DuckDB may use, such as "1GB".
+    delimiter : str or None
+        What separates the cells of a text file; None: the ending tells.
+
+    Returns
+    -------
+    labels : tuple of str
+        The labels in sorted order.
+    counts : csr_array of shape (labels, labels)
+        Symmetric counts without a diagonal.
+    """
+    with _opened(source, memory, delimiter) as table:
+        import ibis
+        import pyarrow as pa
+
+        items, texts = _column(table, name, item)
+        _, names = _column(table, name, label)
+        # Whole numbers are joined faster than texts.
+        rows = table.select(
+            item=items if items.type().is_integer() else texts,
+            label=names,
+            is_empty=(texts == "") | (names == ""),
+        )
+        about = rows.group_by("label").aggregate(empty=rows.is_empty.sum()).to_pyarrow()
+        if empty := sum(about["empty"].to_pylist()):
+            raise ContextError(
+                f"{name}: {empty} rows have an empty {item} or {label}; fill them."
+            )
+        labels = sorted(about["label"].to_pylist())
+        if not labels:
+            raise ContextError(f"{name}: the table has no rows.")
+        if odd := [x for x in labels if normal(x) != x]:
+            raise ContextError(
+                f"{name}: labels must be in Unicode's form NFC; convert {some(odd)}."
+            )
+        # Labels become their positions before they are joined. A join of numbers needs
+        # less memory than one of names, and names of 100 million pairs would not fit.
+        at = np.arange(len(labels), dtype=np.int32)
+        positions = ibis.memtable(pa.table({"label": labels, "at": at}))
+        pairs = rows.join(positions, "label").select("item", "at").distinct()
+        # Both sides must be the same query, or Spark sorts and sends the rows twice.
+        others = pairs.view()
+        is_pair = [pairs.item == others.item, pairs.at < others.at]
+        joined = pairs.join(others, is_pair, rname="other_{name}")
+        counts = joined.group_by(["at", "other_at"]).aggregate(n=joined.count())
+        *ends, number = map(np.asarray, counts.to_pyarrow().columns)
+        half = sp.coo_array((number.astype(np.float64), ends), (len(labels),) * 2)
+        return tuple(labels), sp.csr_array(half + half.T)
+
+
+@contextmanager
+def _opened(source: Any, memory: str, delimiter: str | None) -> Iterator[Any]:
+    """Open a file as a table of an embedded DuckDB with limited memory."""
+    if hasattr(source, "get_backend"):
+        yield source
+        return
+    path = Path(source)
+    ending = Path(path.name.removesuffix(".gz")).suffix
+    if ending not in ENDINGS and delimiter is None:
+        raise FileError(
+            f"{path}: must end in {', '.join(ENDINGS)} to be read as a table."
+        )
+    check_is_file(path)
+    if path.suffix == ".gz":
+        check_gzip(path)
+    if ending == ".parquet":
+        check_parquet(path)
+    duckdb, ibis = (
+        import_optional(x, extra="engine", purpose=f"counting {path}")
+        for x in ("duckdb", "ibis")
+    )
+    with tempfile.TemporaryDirectory(prefix="phcle-") as spill:
+        connection = ibis.duckdb.connect(temp_directory=spill, memory_limit=memory)
+        try:
+            with naming(path, "cannot be read", duckdb.Error):
+                if ending == ".parquet":
+                    yield connection.read_parquet(path)
+                else:
+                    delimiter = delimiter or ENDINGS[ending]
+                    how = {"delim": delimiter, "header": True, "all_varchar": True}
+                    yield connection.read_csv(path, **how)
+        finally:
+            connection.disconnect()
+
+
+def _column(table: Any, name: str, title: str) -> tuple[Any, Any]:
+    """A column whose title may have another case, and its texts; unknown are empty."""
+    found = {column.lower(): column for column in table.columns}
+    if title.lower() not in found:
+        raise ContextError(
+            f"{name}: the table has no column {title!r}; it has {some(table.columns)}."
+        )
+    column = table[found[title.lower()]]
+    return column, column.cast("string").strip().fill_null("")

@@ -17,7 +17,7 @@ import json
 import re
 import warnings
 import zipfile
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from datetime import datetime, time
@@ -73,9 +73,9 @@ first wins a tie, because it is by far the most common."""
 OTHERS = ("cp1251", "koi8_r", "cp1253", "cp932", "gb18030", "big5", "cp949")
 """Encodings of other letters, which are shown to the user to choose from."""
 
-MOST_BLOCKS = 4
-"""Blocks that are looked at from the first letter on that is not ASCII; more would
-hardly change the answer."""
+MORE = 4 * BLOCK
+"""Bytes that are looked at behind the first block that is not UTF-8; more would hardly
+change the answer."""
 
 _WORDS = re.compile(rb"[^\x00-\x40\[-`{-\x7f]*[\x80-\xff][^\x00-\x2f:-@\[-`{-\x7f]*")
 _HIGH = re.compile(rb"[\x80-\xff]")
@@ -162,63 +162,44 @@ def find_encoding(path: Path, asked: str | None = None) -> TextEncoding:
         with a list of encodings to choose from.
     """
     with open_file(path) as file:
-        start = file.read(4)
-    for mark, name in MARKS.items():
-        if start.startswith(mark):
-            return TextEncoding(name)
-    if asked is not None:
-        return TextEncoding(
-            {"utf-16": "utf-16-le", "utf-8-sig": "utf-8"}.get(asked, asked)
-        )
-    if without_mark := _utf16_without_mark(path):
-        return TextEncoding(without_mark)
-    try:
-        for _ in codecs.iterdecode(_blocks(path), "utf-8"):
-            pass
-    except UnicodeDecodeError:
-        return _by_words(path)
+        block = file.read(BLOCK)
+        for mark, name in MARKS.items():
+            if block.startswith(mark):
+                return TextEncoding(name)
+        known = asked or _utf16_without_mark(block[:1000])
+        if known:
+            usual = {"utf-16": "utf-16-le", "utf-8-sig": "utf-8"}
+            return TextEncoding(usual.get(known, known))
+        decoder, line = codecs.getincrementaldecoder("utf-8")(), 1
+        try:
+            while decoder.decode(block, final=not block) or block:
+                line += len(_LINE_END.findall(block))
+                block = file.read(BLOCK)
+        except UnicodeDecodeError as error:
+            line += len(_LINE_END.findall(block[: error.start]))
+            return _by_words(path, line, block + file.read(MORE))
     return TextEncoding("utf-8")
 
 
-def _blocks(path: Path) -> Iterator[bytes]:
-    with open_file(path) as file:
-        while block := file.read(BLOCK):
-            yield block
-
-
-def _utf16_without_mark(path: Path) -> str:
+def _utf16_without_mark(start: bytes) -> str:
     """UTF-16 text of Western languages: every second byte of its start is NUL."""
-    start = next(_blocks(path), b"")[:1000]
-    if len(start) < 8 or len(start) % 2:
-        return ""
-    even, odd = start[::2].count(0), start[1::2].count(0)
-    most = 0.35 * len(start)
-    if even == 0:
-        return "utf-16-le" if odd > most else ""
-    return "utf-16-be" if odd == 0 and even > most else ""
+    if len(start) >= 8 and len(start) % 2 == 0:
+        even, odd = start[::2].count(0), start[1::2].count(0)
+        if even + odd > 0.35 * len(start) and not (even and odd):
+            return "utf-16-be" if even else "utf-16-le"
+    return ""
 
 
-def _by_words(path: Path) -> TextEncoding:
+def _by_words(path: Path, line: int, part: bytes) -> TextEncoding:
     """The encoding in which the other bytes look best beside their neighbours."""
-    line = 1
-    blocks = _blocks(path)
-    for block in blocks:
-        before = _HIGH.split(block, maxsplit=1)[0]
-        line += len(_LINE_END.findall(before))
-        if len(before) < len(block):
-            break
-    part = b"".join([block, *islice(blocks, MOST_BLOCKS)])
     if b"\0" in part:
         return TextEncoding(WESTERN[0])  # whoever reads it names the line
-    words = Counter(_WORDS.findall(part))
-    triples = Counter(
-        part[max(place.start() - 1, 0) : place.end() + 1]
-        for place in _HIGH.finditer(part)
-    )
-    n_high = sum(len(_HIGH.findall(word)) for word in words)
-    n_in_runs = sum(len(run) for word in words for run in _RUNS.findall(word))
-    if n_in_runs > n_high / 2:
-        raise _not_western(path, line, words)
+    words = dict.fromkeys(_WORDS.findall(part))
+    every = b" ".join(words)
+    if 2 * sum(map(len, _RUNS.findall(every))) > len(_HIGH.findall(every)):
+        raise _not_western(path, line, max(words, key=lambda x: (len(x) < 30, len(x))))
+    part = b" %b " % part
+    triples = {part[x.start() - 1 : x.end() + 1] for x in _HIGH.finditer(part)}
     name = max(WESTERN, key=lambda x: sum(_looks(own, x) for own in triples))
     decoded = (word.decode(name, "replace") for word in words)
     shown = max(decoded, key=_example_score)
@@ -229,22 +210,18 @@ def _by_words(path: Path) -> TextEncoding:
 
 def _looks(triple: bytes, encoding: str) -> int:
     """How well a byte looks beside others: an accent in a word, £ before a digit."""
-    text = triple.decode(encoding, "replace")
-    at = 1 if len(triple) == 3 or not _HIGH.match(triple[:1]) else 0
-    before, this = text[at - 1] if at else " ", text[at]
-    after = text[at + 1] if len(text) > at + 1 else " "
-    beside = before + after
+    before, this, after = list(triple.decode(encoding, "replace"))
+    n_letters = before.isalpha() + after.isalpha()
+    by_digit = before.isdigit() or after.isdigit()
     if this == "\ufffd" or not (this.isprintable() or this.isspace()):
         return -3
     if this.isalpha():
-        if any(map(str.isdigit, beside)) or not any(map(str.isalpha, beside)):
-            return -2
-        return 1 if this.islower() or not before.islower() else -2
+        is_capital = before.islower() and not this.islower()
+        return -2 if by_digit or not n_letters or is_capital else 1
     if this == "\u2019" and before.isalpha():
         return 1
-    if before.isalpha() and after.isalpha():
+    if n_letters == 2:
         return -2
-    by_digit = any(map(str.isdigit, beside))
     if this.isspace() or this in "\u20ac\u00a3\u00a5\u00b0\u00b2\u00b3\u00bd":
         return 2 if by_digit or before.isspace() else 0
     return 1 if this in "\u2013\u2014\u2026\u201c\u201d\u2018\u2019\u00ae\u2122" else 0
@@ -255,22 +232,16 @@ def _example_score(word: str) -> tuple[bool, int]:
     return word.replace("\u2019", "").isalpha() and len(word) < 30, len(word)
 
 
-def _not_western(path: Path, line: int, words: Counter[bytes]) -> FileError:
-    word = max(words, key=lambda x: (len(x) < 30, len(x)))
-    seen: dict[str, str] = {}
+def _not_western(path: Path, line: int, word: bytes) -> FileError:
+    ways: dict[str, str] = {}
     for name in OTHERS:
-        try:
-            text = word.decode(name)
-        except UnicodeDecodeError:
-            continue
-        if text.isprintable():
-            seen.setdefault(text, name)
-    choices = ", ".join(
-        f"--encoding {name} reads {text!r}" for text, name in seen.items()
-    )
+        text = word.decode(name, "replace")
+        if text.isprintable() and "\ufffd" not in text:
+            ways.setdefault(text, f"--encoding {name} reads {text!r}")
+    choices = f": {', '.join(ways.values())}" if ways else ""
     return FileError(
         f"{path}, line {line}: is not UTF-8 text, and its letters are not Western; "
-        f"save it as UTF-8, or say its encoding{f': {choices}' if choices else ''}."
+        f"save it as UTF-8, or say its encoding{choices}."
     )
 
 
@@ -329,13 +300,16 @@ def find_text_format(
     """
     found = find_encoding(path, encoding)
     sample = list(islice(text_lines(path, found), SAMPLE))
-    first = sample[0].rstrip("\r\n") if sample else ""
-    skip = int(len(first) == 5 and first.lower().startswith("sep="))
-    delimiter = delimiter or (first[4] if skip else None)
-    if delimiter is None:
+    said = re.fullmatch(r"sep=(.)[\r\n]*", sample[0], re.IGNORECASE) if sample else None
+    if delimiter is None and said:
+        delimiter = said[1]
+    elif delimiter is None:
         hint = "\t" if path.suffix.lower() in (".tsv", ".tab") else ","
-        delimiter = _find_delimiter(sample, hint)
-    return TextFormat(found, delimiter, skip)
+        known = [line for line in sample if line.strip()]
+        # The first of equal ones is taken.
+        order = sorted(DELIMITERS, key=lambda x: x != hint)
+        delimiter = max(order, key=lambda x: _fit(known, x))
+    return TextFormat(found, delimiter, int(said is not None))
 
 
 def check_delimiter(text: str) -> str:
@@ -365,25 +339,15 @@ def check_delimiter(text: str) -> str:
     return found
 
 
-def _find_delimiter(lines: Iterable[str], hint: str) -> str:
-    """The delimiter that splits most rows into as many cells as the header."""
-    known = [line for line in lines if line.strip()]
-    order = [hint, *(x for x in DELIMITERS if x != hint)]
-    return max(order, key=lambda delimiter: _fit(known, delimiter))
-
-
 def _fit(lines: Sequence[str], delimiter: str) -> tuple[bool, float, int]:
     """Whether a delimiter splits the header, the share of rows as wide, the width."""
     try:
-        reader = csv.reader(iter(lines), delimiter=delimiter)
-        header = next(reader, [])
-        widths = [len(row) for row in reader if row]
-    except csv.Error:
+        rows = filter(None, csv.reader(lines, delimiter=delimiter))
+        width, *widths = map(len, rows)
+    except (csv.Error, ValueError):  # no row at all
         return False, 0.0, 0
-    alike = sum(width == len(header) for width in widths)
     # Shares are compared in steps: one odd row in a long table tells nothing.
-    share = round(alike / max(len(widths), 1), 1)
-    return len(header) > 1, share, len(header)
+    return width > 1, round(widths.count(width) / max(len(widths), 1), 1), width
 
 
 def text_rows(path: Path, form: TextFormat) -> Iterator[tuple[int, list[Any]]]:
@@ -469,7 +433,7 @@ def book_rows(
     with naming(path, DAMAGED, Exception), zipfile.ZipFile(path) as archive:
         size = sum(part.file_size for part in archive.infolist())
         refuse_bomb(path, size)
-    with open_book(path, read_only=True) as book:
+    with _open_book(path) as book:
         sheet = _chosen(path, book, name, remarks)
         with book._archive.open(sheet._worksheet_path) as file:
             signs = _signs(file)
@@ -478,14 +442,13 @@ def book_rows(
     n_filled = sum(map(len, merged.values())) - len(areas)
     if n_filled:
         remarks.append(f"{n_filled} merged cells filled with their value")
-    formulas = (
-        None if (b"", b"f") not in signs else "keep" if keep_formulas else "refuse"
-    )
-    read = partial(_sheet_rows, path, sheet.title, merged, formulas)
+
+    formulas = keep_formulas if (b"", b"f") in signs else None
+    rows = partial(_sheet_rows, path, sheet.title, merged, formulas)
     if size > SMALL_BOOK:
-        return read
-    rows = list(read())
-    return lambda: iter(rows)
+        return rows
+    read = list(rows())
+    return lambda: iter(read)
 
 
 def _signs(file: Any) -> set[tuple[bytes, bytes]]:
@@ -521,12 +484,15 @@ def _sheet_rows(
     path: Path,
     title: str,
     merged: Mapping[int, Mapping[int, Place]],
-    formulas: str | None,
+    keep_formulas: bool | None,
 ) -> Rows:
-    unread = nullcontext(repeat(()))
+    """Rows of a sheet; without formulas, `keep_formulas` is None."""
+    has_none = keep_formulas is None
     with (
-        _streamed(path, title, values=True) as values,
-        _streamed(path, title, values=False) if formulas else unread as written,
+        _streamed(path, title, values_only=True) as values,
+        nullcontext(repeat(()))
+        if has_none
+        else _streamed(path, title, values_only=False) as written,
     ):
         first_values: dict[Place, Any] = {}
         width = n_spread = 0
@@ -541,7 +507,7 @@ def _sheet_rows(
                 )
             for i, cell in enumerate(own):
                 if cell.data_type == "f" and cells[i] is None:
-                    if formulas == "refuse":
+                    if not keep_formulas:
                         raise FileError(
                             f"{path}: the formula in {cell.coordinate} has no stored "
                             "value; open the file in Excel or LibreOffice and save it."
@@ -549,9 +515,7 @@ def _sheet_rows(
                     cells[i] = str(cell.value)
             for column, first in merged.get(number, {}).items():
                 cells += [None] * (column - len(cells))
-                if first == (number, column):
-                    first_values[first] = cells[column - 1]
-                cells[column - 1] = first_values.get(first)
+                cells[column - 1] = first_values.setdefault(first, cells[column - 1])
             cells = list(map(_dated, cells))
             while len(cells) > width and cells[-1] == "":
                 cells.pop()
@@ -561,11 +525,11 @@ def _sheet_rows(
 
 
 @contextmanager
-def _streamed(path: Path, title: str, *, values: bool) -> Iterator[Iterable[Any]]:
+def _streamed(path: Path, title: str, *, values_only: bool) -> Iterator[Iterable[Any]]:
     """The values of a sheet, or its cells; what it says of its size may be wrong."""
-    with open_book(path, data_only=values, read_only=True) as book:
+    with _open_book(path, data_only=values_only) as book:
         book[title].reset_dimensions()
-        with closing(book[title].iter_rows(values_only=values)) as rows:
+        with closing(book[title].iter_rows(values_only=values_only)) as rows:
             yield rows
 
 
@@ -576,54 +540,37 @@ def _dated(value: Any) -> Any:
 
 
 @contextmanager
-def open_book(path: Path, **options: bool) -> Iterator[Any]:
-    """Open a workbook; errors of openpyxl name the file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    **options : bool
-        Arguments of `openpyxl.load_workbook`.
-
-    Yields
-    ------
-    Workbook
-        The open workbook.
-    """
+def _open_book(path: Path, *, data_only: bool = True) -> Iterator[Any]:
+    """Open a workbook; errors of openpyxl, which are of many kinds, name the file."""
     import openpyxl
 
-    # openpyxl raises many kinds of errors for damaged files.
     with naming(path, DAMAGED, Exception):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about styles, which do not matter here
-            book = openpyxl.load_workbook(path, **options)
-        try:
+            book = openpyxl.load_workbook(path, read_only=True, data_only=data_only)
+        with closing(book):
             yield book
-        finally:
-            book.close()
 
 
 def _chosen(path: Path, book: Any, name: str | None, remarks: list[str]) -> Any:
     """The sheet that the user names, or the first that is not hidden."""
     found = {each.title: each for each in book.worksheets}
-    if name is not None:
-        if name not in found:
-            raise FileError(
-                f"{path}: has no sheet {name!r}; it has {some(found)}."
-                f"{did_you_mean(name, found)}"
-            )
-        return found[name]
     visible = [x for x, own in found.items() if own.sheet_state == "visible"]
-    if not visible:
+    if name is not None and name not in found:
+        raise FileError(
+            f"{path}: has no sheet {name!r}; it has {some(found)}."
+            f"{did_you_mean(name, found)}"
+        )
+    if name is None and not visible:
         raise FileError(
             f"{path}: all sheets are hidden ({some(found)}); name one: "
             f"{path.name}#SHEET"
         )
-    others = [x for x in found if x != visible[0]]
-    if others:
-        remarks.append(f"sheet {visible[0]!r} read, and not {some(others)}")
-    return found[visible[0]]
+    chosen = visible[0] if name is None else name
+    others = [x for x in found if x != chosen]
+    if name is None and others:
+        remarks.append(f"sheet {chosen!r} read, and not {some(others)}")
+    return found[chosen]
 
 
 def json_rows(path: Path) -> Rows:
@@ -640,16 +587,15 @@ def json_rows(path: Path) -> Rows:
     (int, list)
         Number and cells of each record.
     """
-    is_lines = path.suffix.lower() != ".json"
-    listed = [] if is_lines else list(_listed_records(path))
+    listed = list(_listed(path)) if path.suffix.lower() == ".json" else None
+    counted = "line" if listed is None else "record"
 
     def records() -> Iterator[tuple[int, dict[str, Any]]]:
-        for number, record in _records_by_line(path) if is_lines else listed:
+        for number, record in _by_line(path) if listed is None else listed:
             if not isinstance(record, dict):
                 raise FileError(
-                    f"{path}, {'line' if is_lines else 'record'} {number}: must be a "
-                    f"record. Got {json.dumps(record)[:40]} instead; a file holds "
-                    f"{FORMS}."
+                    f"{path}, {counted} {number}: must be a record. Got "
+                    f"{json.dumps(record)[:40]} instead; a file holds {FORMS}."
                 )
             yield number, record
 
@@ -660,33 +606,33 @@ def json_rows(path: Path) -> Rows:
         for title, value in record.items():
             if isinstance(value, (list, dict)):
                 raise FileError(
-                    f"{path}, record {number}: {title!r} holds "
+                    f"{path}, {counted} {number}: {title!r} holds "
                     f"{json.dumps(value)[:40]}; give one text or number per cell."
                 )
         cells = [typed(record.get(title)) for title in titles]
-        if cells.count("") < len(cells):
+        if any(cell != "" for cell in cells):
             yield number, cells
 
 
-def _records_by_line(path: Path) -> Iterator[tuple[int, Any]]:
+def _by_line(path: Path) -> Iterator[tuple[int, Any]]:
     for line, text in enumerate(text_lines(path, TextEncoding("utf-8")), 1):
         if text.strip():
             yield line, parse_json(text, f"{path}, line {line}")
 
 
-def _listed_records(path: Path) -> Iterator[tuple[int, Any]]:
+def _listed(path: Path) -> Iterator[tuple[int, Any]]:
     """Records with their numbers; of records by label with the label as a cell."""
     content = parse_json(read_text(path), str(path))
+    if not isinstance(content, (list, dict)):
+        raise FileError(f"{path}: must hold {FORMS}.")
     if isinstance(content, list):
         yield from enumerate(content, 1)
-    elif isinstance(content, dict):
-        for number, (label, value) in enumerate(content.items(), 1):
-            several = value or [None] if isinstance(value, list) else [value]
-            for each in several:  # tags of the label
-                own = each if isinstance(value, dict) else {"value": each}
-                yield number, {"label": label, **own}
-    else:
-        raise FileError(f"{path}: must hold {FORMS}.")
+        return
+    for number, (label, value) in enumerate(content.items(), 1):
+        several = value or [None] if isinstance(value, list) else [value]
+        for each in several:  # tags of the label
+            own = each if isinstance(value, dict) else {"value": each}
+            yield number, {"label": label, **own}
 
 
 def parquet_rows(path: Path) -> Rows:
@@ -706,29 +652,28 @@ def parquet_rows(path: Path) -> Rows:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    def cells_of(column: Any) -> list[Any]:
+    def cells_of(column: Any) -> Iterable[Any]:
         kind = column.type
         if pa.types.is_string(kind) or pa.types.is_floating(kind):  # faster than below
-            return list(map(typed, column.to_numpy(zero_copy_only=False).tolist()))
-        return list(map(typed, column.to_pylist()))
+            return map(typed, column.to_numpy(zero_copy_only=False).tolist())
+        return map(typed, column.to_pylist())
 
     damaged = "is not a Parquet file, or it is damaged"
     with naming(path, damaged, Exception), pq.ParquetFile(path) as file:
-        titles = [normal(name).strip() for name in file.schema_arrow.names]
-        if not any(titles):
-            return
-        for title, kind in zip(titles, file.schema_arrow.types, strict=True):
+        schema = file.schema_arrow
+        titles = [normal(name).strip() for name in schema.names]
+        for title, kind in zip(titles, schema.types, strict=True):
             if pa.types.is_nested(kind) or "binary" in str(kind):
                 raise FileError(
                     f"{path}: column {title!r} holds {kind} values; give one text or "
                     "number per cell."
                 )
+        if not any(titles):
+            return
         yield 0, titles
-        rows = chain.from_iterable(
-            zip(*map(cells_of, batch.columns), strict=True)
-            for batch in file.iter_batches(BATCH)
-        )
-        for number, row in enumerate(rows, 1):
+        batches = file.iter_batches(BATCH)
+        rows = (zip(*map(cells_of, x.columns), strict=True) for x in batches)
+        for number, row in enumerate(chain.from_iterable(rows), 1):
             if row.count("") < len(row):
                 yield number, list(row)
 

@@ -41,7 +41,7 @@ def test_names_of_new_labels_are_kept(add, zoo):
         ("--vectors x.csv", "puma 1 0\n", "nothing in the fit was learned from"),
         ("--tags nix=x.csv", "label,tag\npuma,pet\n", "the fit had no context 'nix'"),
         ("--tags x.csv", "label,tag\ncat,pet\n", "in the embedding already"),
-        ("--edges x.csv", "source,target\ncat,dog\n", "names no label that is new"),
+        ("--edges x.csv", "source,target\ncat,dog\n", "in the embedding already"),
         (
             "--hierarchy x.csv",
             "child,parent\npuma,cat famly\n",
