@@ -21,6 +21,7 @@ from phcle.estimator import PHCLE
 from phcle.tables.check import GuessedFiles, guess_files
 from phcle.tables.file_kinds import ContextFile, named_file, with_lists
 from phcle.tables.files import ReadContexts, collect_files
+from phcle.tables.kinds import are_unusual
 from phcle.tables.matching import warn_of_match
 from phcle.tables.reader import frame_table, is_frame, say_remarks
 
@@ -167,8 +168,10 @@ def _flat(data: Any, name: str | None) -> Iterator[tuple[str | None, Any]]:
 def _say(guessed: GuessedFiles) -> None:
     """Warn what was guessed, if the titles of any table leave a doubt."""
     taken = []
-    for path, guess in guessed.guesses.items():
-        roles = ", ".join(f"{role} is {x!r}" for role, x in guess.columns.items())
-        taken.append(f"{path.name} as {guess.kind}" + (f" ({roles})" if roles else ""))
-    if any(guess.is_guess for guess in guessed.guesses.values()):
+    for file in guessed.files:
+        roles = ", ".join(f"{role} is {x!r}" for role, x in file.columns.items())
+        taken.append(
+            f"{file.path.name} as {file.kind}" + (f" ({roles})" if roles else "")
+        )
+    if any(are_unusual(file.columns) for file in guessed.files):
         warnings.warn(f"taken: {'; '.join(taken)}.", GuessWarning, stacklevel=4)

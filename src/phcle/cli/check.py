@@ -86,7 +86,8 @@ def _show(found: CheckedFiles) -> None:
         [_row(file) for file in found.files],
     )
     for file in found.files:
-        output.show_line(f"{file.path.name}: {file.why or 'could not be read'}")
+        if file.why:
+            output.show_line(f"{file.path.name}: {file.why}")
         for remark in file.remarks:
             output.show_line(f"  {remark}")
         for cell in file.odd_cells[:MANY_ODD]:

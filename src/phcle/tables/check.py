@@ -1,7 +1,7 @@
 """Look at files before a fit: what they are, what is wrong, and how they overlap.
 
 `guess_files` reads the beginning of every table and compares the tables with each
-other; see `kinds`. Nothing is guessed in silence: `GuessedFiles.guesses` says why.
+other; see `kinds`. Nothing is guessed in silence: each file says why.
 `check_files` reads every file whole, as a fit would, so a fit that follows finds no new
 faults.
 """
@@ -17,16 +17,14 @@ from typing import Any
 
 from phcle.errors import FileError
 from phcle.tables.file_kinds import (
-    LEVELS,
     LISTS,
     NEWICK,
-    ROLES,
     ContextFile,
     named_file,
     with_lists,
 )
 from phcle.tables.files import CollectedFiles, FileSummary, collect_files
-from phcle.tables.kinds import Guess, TableSample, guess_kinds, plain_title
+from phcle.tables.kinds import TableSample, guess_kinds
 from phcle.tables.matching import LabelMatch
 from phcle.tables.reader import Reading, open_table
 
@@ -55,8 +53,6 @@ class GuessedFiles:
     ----------
     files : tuple of ContextFile
         The files with their kinds: taxonomies first, lists last.
-    guesses : dict
-        Why, by path.
     faults : dict
         Files that cannot be read or told, with the reason.
     ignored : tuple of Path
@@ -64,7 +60,6 @@ class GuessedFiles:
     """
 
     files: tuple[ContextFile, ...] = ()
-    guesses: Mapping[Path, Guess] = field(default_factory=dict)
     faults: Mapping[Path, str] = field(default_factory=dict)
     ignored: tuple[Path, ...] = ()
 
@@ -151,17 +146,16 @@ def guess_files(
     given, ignored = _listed(paths)
     if not given:
         raise FileError("no file was found; name files, or a folder with tables.")
-    guesses: dict[Path, Guess] = {}
+    files: list[ContextFile] = []
     faults: dict[Path, str] = {}
     samples: dict[Path, TableSample] = {}
-    files: list[ContextFile] = []
     for path, file in given.items():
         try:
-            kind = None if file.table else _kind_of_ending(path)
-            if kind is not None:
-                guesses[path] = Guess(kind, {}, f"its ending is {path.suffix}")
+            if file.table is None and (kind := _kind_of_ending(path)):
+                why = f"its ending is {path.suffix}"
+                files.append(replace(file, kind=kind, why=why))
             elif file.table and file.table.given_columns:
-                guesses[path] = Guess("attributes", {}, "its index holds labels")
+                files.append(replace(file, kind="attributes"))
             else:
                 table = file.table or open_table(path, reading, columns=file.columns)
                 samples[path] = table.sample()
@@ -170,39 +164,34 @@ def guess_files(
     for path, guess in guess_kinds(samples).items():
         file, sample = given[path], samples[path]
         others = [x for x in samples.values() if x is not sample]
-        if guess.kind != "labels" or file.table or _lists_labels(sample, others):
-            columns = guess.columns if file.table else _unusual(guess, sample.header)
-            guesses[path] = replace(guess, columns={**columns, **file.columns})
-        else:
-            ignored.append(path)
-    for path in [path for path in given if path in guesses]:
-        file, guess = given[path], guesses[path]
-        first = next((x.path for x in files if x.kind == guess.kind in LISTS), path)
+        first = next((x.path for x in files if x.kind == guess.kind in LISTS), None)
         if guess.kind is None:
             faults[path] = f"{path}: {guess.way_out(is_file=file.table is None)}"
-        elif first != path:
+        elif guess.kind == "labels" and not (file.table or _lists(sample, others)):
+            ignored.append(path)
+        elif first is not None:
             faults[path] = f"{path}: seems to be --{guess.kind}, as {first} is; choose."
         else:
-            files.append(replace(file, kind=guess.kind, columns=guess.columns))
+            columns = guess.columns if file.table else guess.unusual(sample.header[0])
+            files.append(
+                replace(
+                    file,
+                    kind=guess.kind,
+                    columns={**columns, **file.columns},
+                    why=guess.why,
+                )
+            )
+    places = list(given)
     order = {kind: at for at, kind in enumerate((*FIRST, "", *LISTS))}
-    files.sort(key=lambda file: order.get(file.kind, len(FIRST)))
-    return GuessedFiles(tuple(files), guesses, faults, tuple(ignored))
+    files.sort(key=lambda x: (order.get(x.kind, len(FIRST)), places.index(x.path)))
+    return GuessedFiles(tuple(files), faults, tuple(ignored))
 
 
-def _lists_labels(sample: TableSample, others: Sequence[TableSample]) -> bool:
+def _lists(sample: TableSample, others: Sequence[TableSample]) -> bool:
     """Whether the lines of a text are labels of other files, and no notes."""
     lines = sample.plain_cells
     cells = frozenset().union(*(other.plain_cells for other in others))
     return 2 * len(lines & cells) >= len(lines)
-
-
-def _unusual(guess: Guess, header: Sequence[str]) -> dict[str, str]:
-    """The columns that a reader does not find by their titles."""
-    if guess.kind == "attributes" and guess.columns.get("label") == header[0]:
-        return {}
-    expected = (LEVELS, *ROLES.get(guess.kind or "", ()))
-    found = {role: x for role, x in guess.columns.items() if role in expected}
-    return found if any(plain_title(x) != role for role, x in found.items()) else {}
 
 
 @dataclass(frozen=True)
@@ -304,15 +293,9 @@ def check_files(
     guessed = guess_files(paths, reading)
     files = with_lists(guessed.files, synonyms=synonyms)
     found = collect_files(files, reading, match=match)
-    read = {summary.path: summary for summary in found.summaries}
-    kinds = {file.path: file.kind for file in files}
-    checked = []
-    for path in dict.fromkeys((*kinds, *guessed.faults)):
-        summary = read.get(path, FileSummary(path, kinds.get(path)))
-        guess, fault = guessed.guesses.get(path), guessed.faults.get(path)
-        faults = (*([] if fault is None else [fault]), *found.faults_of(path))
-        why = "" if guess is None else guess.why
-        checked.append(replace(summary, why=why, faults=faults))
+    places = [file.path for file in files]
+    checked = sorted(found.summaries, key=lambda x: places.index(x.path))
+    checked += [FileSummary(x, faults=(fault,)) for x, fault in guessed.faults.items()]
     is_ready = found.contexts and not any(file.faults for file in checked)
     return CheckedFiles(
         tuple(checked),

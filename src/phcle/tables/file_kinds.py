@@ -80,6 +80,8 @@ class ContextFile:
         columns that are not named are found.
     table : Table or None
         The table of a data frame.
+    why : str
+        The reason for its kind, if that was guessed.
     """
 
     kind: str
@@ -87,6 +89,7 @@ class ContextFile:
     given_name: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     table: Table | None = None
+    why: str = ""
 
     @property
     def name(self) -> str:

@@ -344,8 +344,8 @@ class CollectedFiles:
         Labels whose vectors are read; empty: those of all words.
     summaries : list of FileSummary
         How the files were read.
-    errors : dict
-        What is wrong, by file. The faults of a file do not stop the others.
+    errors : list
+        What is wrong with files. The faults of one do not stop the others.
     """
 
     reading: Reading
@@ -358,7 +358,7 @@ class CollectedFiles:
     match: LabelMatch | None = None
     wanted: tuple[str, ...] = ()
     summaries: list[FileSummary] = field(default_factory=list)
-    errors: dict[Path, ContextError | FileError] = field(default_factory=dict)
+    errors: list[ContextError | FileError] = field(default_factory=list)
 
     def take(self, file: ContextFile) -> None:
         """Read a file with its hash, and keep its errors for later.
@@ -374,10 +374,13 @@ class CollectedFiles:
             if digest and _digest(path) != digest:
                 raise FileError(f"{path}: changed while it was read; try again.")
         except (ContextError, FileError) as error:
-            self.errors[path] = error
-            return
+            self.errors.append(error)
+            summary = FileSummary(path, faults=tuple(str(error).split("\n")))
+            contexts, digest = [], ""
+        else:
+            names = [context.name for context in contexts] or [file.kind]
+            self.files |= dict.fromkeys(names, file)
         self.contexts += contexts
-        self.files |= dict.fromkeys([x.name for x in contexts] or [file.kind], file)
         n_labels = len({label for context in contexts for label in context.labels})
         self.summaries.append(
             replace(
@@ -386,6 +389,7 @@ class CollectedFiles:
                 name=file.name,
                 sha256=digest,
                 labels=n_labels or summary.n_rows or 0,
+                why=file.why,
             )
         )
 
@@ -451,17 +455,13 @@ class CollectedFiles:
             for name, file in self.files.items()
         }
 
-    def faults_of(self, path: Path) -> tuple[str, ...]:
-        """All that is wrong with a file, each fault with its line."""
-        return tuple(str(self.errors[path]).split("\n")) if path in self.errors else ()
-
     def whole(self) -> ReadContexts:
         """What was read; one error is raised as it is, and several as one."""
         if len(self.errors) == 1:
-            raise next(iter(self.errors.values()))
+            raise self.errors[0]
         if self.errors:
-            faults = map(self.faults_of, self.errors)
-            raise FileFaults(list(chain.from_iterable(faults)))
+            lines = chain.from_iterable(str(error).split("\n") for error in self.errors)
+            raise FileFaults(list(lines))
         return ReadContexts(
             tuple(self.contexts),
             self.labels,

@@ -161,6 +161,11 @@ def is_title_of(role: str, title: str) -> bool:
     return not SURE[role].isdisjoint((plain, _ENDING.sub("", plain)))
 
 
+def are_unusual(columns: Mapping[str, str]) -> bool:
+    """Whether columns have other titles than their roles."""
+    return any(plain_title(title) != role for role, title in columns.items())
+
+
 def _is_value(cell: Any) -> bool:
     """Whether a cell is a number in any notation, a truth value or a date."""
     if as_number(cell) is not None or isinstance(cell, date):
@@ -333,10 +338,13 @@ class Guess:
     why: str = ""
     between: tuple[str, ...] = ()
 
-    @property
-    def is_guess(self) -> bool:
-        """Whether other titles than those of the documentation stand in the table."""
-        return any(plain_title(x) != role for role, x in self.columns.items())
+    def unusual(self, first: str) -> Mapping[str, str]:
+        """The columns that a reader does not find by their titles."""
+        if self.kind == "attributes" and self.columns["label"] == first:
+            return {}
+        roles = (LEVELS, *ROLES.get(self.kind or "", ()))
+        found = {role: x for role, x in self.columns.items() if role in roles}
+        return found if are_unusual(found) else {}
 
     def way_out(self, *, is_file: bool) -> str:
         """Say why the kind is open, and how the user says it."""

@@ -83,7 +83,7 @@ def read_new_contexts(
         try:
             kept.append(_only_new(context, found, embedding))
         except ContextError as error:
-            found.errors[found.files[context.name].path] = error
+            found.errors.append(error)
     return replace(
         found.whole(),
         contexts=tuple(context for context in kept if context is not None),
