@@ -137,14 +137,20 @@ def _show_columns(file: FileSummary) -> None:
 
 def _show_shared(found: CheckedFiles) -> None:
     """How many labels of each file the others have."""
-    names = list(found.shared)
+    names = list(found.shared_labels)
     if not 1 < len(names) <= MANY_FILES:
         return
     output.show_line("Labels that files share:")
     output.show_table(
         ("labels of", *names),
         (
-            (one, *(_number(found.shared[one][other]) or "none" for other in names))
+            (
+                one,
+                *(
+                    _number(found.shared_labels[one][other]) or "none"
+                    for other in names
+                ),
+            )
             for one in names
         ),
     )

@@ -202,7 +202,7 @@ class CheckedFiles:
     ----------
     files : tuple of FileSummary
         The files, taxonomies first.
-    shared : dict
+    shared_labels : dict
         How many labels of one file another one has, by the names of both files.
     match : LabelMatch
         Labels that are spelled differently, and labels that match nothing.
@@ -215,11 +215,11 @@ class CheckedFiles:
     """
 
     files: tuple[FileSummary, ...]
-    shared: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    match: LabelMatch = field(default_factory=LabelMatch)
-    command: str | None = None
-    ignored: tuple[Path, ...] = ()
-    shared_words: float = 0.0
+    shared_labels: Mapping[str, Mapping[str, int]]
+    match: LabelMatch
+    command: str | None
+    ignored: tuple[Path, ...]
+    shared_words: float
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -241,12 +241,10 @@ class CheckedFiles:
             Files, shared labels, matches and the next command.
         """
         return {
+            **vars(self),
             "files": [file.to_dict() for file in self.files],
-            "ignored": [str(path) for path in self.ignored],
-            "shared_labels": {one: dict(all_) for one, all_ in self.shared.items()},
+            "ignored": list(map(str, self.ignored)),
             "match": self.match.to_dict(),
-            "shared_words": self.shared_words,
-            "command": self.command,
         }
 
 
@@ -309,25 +307,21 @@ def check_files(
 
 def _shared(found: CollectedFiles) -> dict[str, dict[str, int]]:
     """How many labels the files share, once they are spelled alike."""
-    titles = found.titles
     labels: dict[str, set[str]] = defaultdict(set)
     nodes: dict[str, set[str]] = defaultdict(set)
     for context in found.contexts:
-        file = titles[context.name]
+        file = found.titles[context.name]
         labels[file].update(context.labels)
         nodes[file].update(context.labels, context.nodes)
-    return {
-        one: {other: len(labels[one] & nodes[other]) for other in labels}
-        for one in labels
-    }
+    return {x: {y: len(own & nodes[y]) for y in labels} for x, own in labels.items()}
 
 
 def _shared_words(found: CollectedFiles) -> float:
     """Share of the labels with a word that another label has too."""
-    labels = {label for context in found.contexts for label in context.labels}
     words: dict[str, set[str]] = defaultdict(set)
+    labels = {label for context in found.contexts for label in context.labels}
     for label in labels:
         for word in found.names.get(label, label).lower().split():
             words[word].add(label)
     several = set().union(*(own for own in words.values() if len(own) > 1))
-    return len(several) / len(labels) if several else 0.0
+    return len(several) / max(len(labels), 1)

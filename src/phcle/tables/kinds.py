@@ -24,7 +24,7 @@ What none of them decides is left open, and the user is asked.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import date
@@ -59,6 +59,10 @@ MOSTLY = 0.9
 """Share of the known cells from which a column counts as texts, or as numbers: real
 columns have a few cells of another kind, such as markers of the unknown."""
 
+NEARLY_ALL, CLEARLY_FEWER = 0.95, 0.8
+"""In a taxonomy nearly every row has a child of its own, and parents repeat: one column
+has at least the first share of different values, the other at most the second."""
+
 HALF = 0.5
 """Share of the values of a column that must be known elsewhere for the column to hold
 the same labels. Files of one data set overlap partly; different things hardly ever."""
@@ -79,40 +83,33 @@ FEWEST_DIMENSIONS = 10
 
 TITLES = {
     "child": "child, children, narrower, subcategory, subclass, hyponym",
-    "parent": "parent, parents, broader, supercategory, superclass, hypernym",
-    "source": "source, from, src, node1, subject, head, start",
-    "target": "target, to, dst, dest, destination, node2, object, tail",
+    "parent": "parent, parents, broader, supercategory, superclass, hypernym | super, "
+    "sector, group, family, genus, order, branch, area, department, division, "
+    "category, class, type, kind, genre, field",
+    "source": "source, from, src, node1, subject, head, start | a, one, left",
+    "target": "target, to, dst, dest, destination, node2, object, tail | end, b, "
+    "other, right",
     "relation": "relation, predicate, rel, edge type, relation type",
     "weight": "weight, weights, count, strength, n",
     "item": "item, items, image, photo, document, doc, basket, order, transaction, "
-    "invoice, session",
+    "invoice, session | picture, file, user, customer, cart, playlist, recipe, "
+    "patient, person, sample, page, receipt",
     "label": "label, labels, name, id, title, category, class, term, concept, key, "
-    "entity",
-    "tag": "tag, tags, keyword, keywords",
+    "entity | names, ids, code, node, word, wnid, item, product, job, species, "
+    "language, animal, object, thing",
+    "tag": "tag, tags, keyword, keywords | feature, property, topic, skill, trait, "
+    "ingredient, theme, attribute",
     "text": "text, texts, description, descriptions, definition, gloss, abstract, "
-    "summary",
+    "summary | comment, sentence, about, note, notes",
     "name": "name, names, title, readable name, display name",
     "synonym": "synonym, synonyms",
 }
-"""Titles of a column by its role. They are enough to take it for that."""
+"""Titles of a column by its role. Those before the bar are enough to take it for that.
+The others point to it, if the cells say the same; they may also begin or end a title,
+as in `job title`, `item_id` and `Product name`."""
 
-HINTS = {
-    "parent": "super, sector, group, family, genus, order, branch, area, department, "
-    "division, category, class, type, kind, genre, field",
-    "source": "a, one, left",
-    "target": "end, b, other, right",
-    "item": "picture, file, user, customer, cart, playlist, recipe, patient, person, "
-    "sample, page, receipt",
-    "label": "names, ids, code, node, word, wnid, item, product, job, species, "
-    "language, animal, object, thing",
-    "tag": "feature, property, topic, skill, trait, ingredient, theme, attribute",
-    "text": "comment, sentence, about, note, notes",
-}
-"""Titles that point to a role, if the cells say the same. They may also begin or end a
-title, as in `job title`, `item_id` and `Product name`."""
-
-SURE = {role: frozenset(titles.split(", ")) for role, titles in TITLES.items()}
-HINTED = {x: SURE[x].union(HINTS.get(x, "").split(", ")) - {""} for x in TITLES}
+SURE = {x: frozenset(own.split(" | ")[0].split(", ")) for x, own in TITLES.items()}
+HINTED = {x: frozenset(re.split(", | \\| ", own)) for x, own in TITLES.items()}
 
 WHY = {
     "hierarchy": "every {0} has one {1}",
@@ -199,31 +196,27 @@ class Column:
         """The different cells, as texts."""
         return frozenset(map(str, self.known))
 
-    def _mostly(self, test: Callable[[Any], bool]) -> bool:
+    def mostly(self, test: Callable[[Any], bool]) -> bool:
+        """Whether nearly all known cells pass a test."""
         n = sum(map(test, self.known))
         return bool(self.known) and n >= MOSTLY * len(self.known)
 
     @cached_property
     def is_text(self) -> bool:
         """Whether the cells are texts that are no numbers."""
-        return self._mostly(lambda x: isinstance(x, str) and as_number(x) is None)
+        return self.mostly(lambda x: isinstance(x, str) and as_number(x) is None)
 
     @cached_property
     def is_number(self) -> bool:
         """Whether the cells are numbers or truth values."""
-        return self._mostly(lambda x: as_number(x) is not None)
-
-    @cached_property
-    def is_value(self) -> bool:
-        """Whether the cells are numbers in any notation, truth values or dates."""
-        return self._mostly(_is_value)
+        return self.mostly(lambda x: as_number(x) is not None)
 
     @property
     def is_numbers(self) -> bool:
         """Whether the cells are different whole numbers, which may be labels."""
-        return self.is_unique and self._mostly(lambda x: str(x).isdecimal())
+        return self.is_unique and self.mostly(lambda x: str(x).isdecimal())
 
-    @cached_property
+    @property
     def is_unique(self) -> bool:
         """Whether every cell is known and none occurs twice."""
         return 0 < len(self.cells) == len(self.known) == len(self.distinct)
@@ -237,21 +230,6 @@ class Column:
     def repeats(self) -> bool:
         """Whether most values occur more than once."""
         return len(self.known) >= 2 * len(self.distinct)
-
-    @property
-    def is_numbered(self) -> bool:
-        """Whether values are a running number with one beginning, such as `b17`.
-
-        WordNet's ids have eight digits and are labels.
-        """
-        found = [re.fullmatch(r"(\D*)\d{1,7}", str(x)) for x in self.known]
-        return all(found) and len({x[1] for x in found if x is not None}) == 1
-
-    @property
-    def words_per_cell(self) -> float:
-        """Mean number of words."""
-        counts = [len(str(x).split()) for x in self.known]
-        return sum(counts) / len(counts) if counts else 0.0
 
     def is_called(self, role: str) -> bool:
         """Whether the title is one of a role, or begins or ends with one."""
@@ -267,17 +245,16 @@ class Column:
 
     def beside(self, other: Column) -> dict[Any, set[Any]]:
         """The values of another column, by those of this one."""
-        found: dict[Any, set[Any]] = {}
+        found: dict[Any, set[Any]] = defaultdict(set)
         for a, b in zip(self.cells, other.cells, strict=True):
             if a not in (None, "") and b not in (None, ""):
-                found.setdefault(a, set()).add(b)
+                found[a].add(b)
         return found
 
     def is_nested_in(self, other: Column) -> bool:
         """Whether every value has one value in the other column, which has fewer."""
-        return len(other.distinct) < len(self.distinct) and all(
-            len(own) == 1 for own in self.beside(other).values()
-        )
+        is_smaller = len(other.distinct) < len(self.distinct)
+        return is_smaller and all(len(x) == 1 for x in self.beside(other).values())
 
 
 def columns_of(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[Column]:
@@ -461,7 +438,9 @@ def _by_cells(
         return {**found, **guess.columns}
     if kind == "hierarchy" and len(free) == 2:
         for child, parent in permutations(sample.columns):
-            if _is_tree(child, parent):
+            n_edges = sum(map(len, child.beside(parent).values()))
+            is_child = len(child.distinct) >= NEARLY_ALL * n_edges
+            if is_child and len(parent.distinct) <= CLEARLY_FEWER * n_edges:
                 return {"child": child.title, "parent": parent.title}
     if len(free) == len(needed) and kind in ("edges", "tags", "texts", "names"):
         return {**found, **dict(zip(needed, free, strict=True))}
@@ -679,11 +658,11 @@ def _attributes(label: Column, others: str) -> Guess:
 
 def _of_two(a: Column, b: Column, known: Set[str]) -> Guess:
     """A table of two columns."""
-    if b.is_value and not (a.is_number and a.repeats):
-        if a.repeats:
-            ways = ("attributes FILE", "annotations FILE")
-            return Guess(None, {}, f"the values of {a.title!r} repeat", ways)
-        return _attributes(a, f"{b.title!r} holds values")
+    if b.mostly(_is_value) and not (a.is_number and a.repeats):
+        if not a.repeats:
+            return _attributes(a, f"{b.title!r} holds values")
+        ways = ("attributes FILE", "annotations FILE")
+        return Guess(None, {}, f"the values of {a.title!r} repeat", ways)
     if a.holds(b.distinct):
         for child, parent in ((a, b), (b, a)):
             if _is_tree(child, parent):
@@ -713,7 +692,9 @@ def _is_tree(child: Column, parent: Column) -> bool:
 
 def _one_row_per_label(a: Column, b: Column) -> Guess:
     """Two columns, with each value of the first once."""
-    if b.is_called("text") or (b.words_per_cell >= LONG_TEXT and not b.repeats):
+    n_words = sum(len(str(x).split()) for x in b.known)
+    is_long = bool(b.known) and n_words >= LONG_TEXT * len(b.known)
+    if b.is_called("text") or (is_long and not b.repeats):
         return _pair("texts", a, b)
     if b.is_called("tag"):
         return _pair("tags", a, b, "{1} holds a tag of each {0}")
@@ -731,15 +712,25 @@ def _many_to_many(a: Column, b: Column, known: Set[str]) -> Guess:
     is_first, is_second = a.holds(known), b.holds(known)
     if is_first and is_second:
         return _pair("edges", a, b, "{0} and {1} hold labels of the other files")
-    is_item = a.is_called("item") and "item" not in a.plain.split()
     if is_first or (b.is_called("tag") and not is_second):
         return _pair("tags", a, b)
-    if is_second or is_item or (a.is_numbered and not b.is_numbered):
+    is_item = a.is_called("item") and "item" not in a.plain.split()
+    if is_second or is_item or (_is_numbered(a) and not _is_numbered(b)):
         return _pair("annotations", a, b)
     if a.is_nested_in(b) and b.is_called("parent"):
         return _pair("hierarchy", a, b)
     why = f"{a.title!r} and {b.title!r} both repeat, and no other file has their labels"
     return Guess(None, {}, why, ("tags FILE", "annotations FILE"))
+
+
+def _is_numbered(column: Column) -> bool:
+    """Whether values are a running number with one beginning, such as `b17`.
+
+    WordNet's ids have eight digits and are labels.
+    """
+    found = (re.fullmatch(r"(\D*)\d{1,7}", str(x)) for x in column.known)
+    starts = {x and x[1] for x in found}
+    return len(starts) == 1 and None not in starts
 
 
 def _of_many(columns: Sequence[Column], known: Set[str]) -> Guess:
@@ -774,7 +765,7 @@ def _long_table(columns: Sequence[Column], known: Set[str]) -> Guess:
             if c.is_called("item") and c.repeats:
                 return _pair("annotations", c, label)
     first = columns[0]
-    if first.plain in SURE["label"] and any(c.is_value for c in columns[1:]):
+    if first.plain in SURE["label"] and any(c.mostly(_is_value) for c in columns[1:]):
         return _attributes(first, "some have several rows")
     a, b = (c.title for c in columns[:2])
     ways = f"tags FILE:label={a},tag={b}", f"annotations FILE:item={a},label={b}"
