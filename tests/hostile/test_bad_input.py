@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import gzip
 import os
-import subprocess
-import sys
-import unicodedata
 import zipfile
 
 import numpy as np
 import pytest
 from reader_cases import READERS, ROWS, npy, npz
 
-from phcle import LabelEmbedding, RelationalContext, load, read_contexts
+from phcle import LabelEmbedding, load, read_contexts
 from phcle.errors import ContextError, PhcleError
 
 TABLES = [*ROWS, "tsv", "names"]
@@ -226,49 +223,9 @@ def test_a_label_with_blanks_inside_survives_files_of_every_kind(tmp_path, label
     assert read_contexts(attributes=tmp_path / "x.csv")[0].labels == (label, "z")
 
 
-@pytest.mark.parametrize("form", ["NFC", "NFD"])
-def test_both_ways_to_write_an_accent_are_the_same_label(tmp_path, form):
-    label = unicodedata.normalize(form, "café")
-    files = {"hierarchy": f"child,parent\n{label},x\n", "labels": f"{label}\n"}
-    for name, content in {**files, "vectors": f"{label} 1 2\n"}.items():
-        (tmp_path / name).write_text(content, encoding="utf-8")
-        found = READERS[name].read(tmp_path / name)
-        assert tuple(getattr(found, "labels", found)) == ("café",)
-    assert RelationalContext.from_edges([(label, "x")]).labels == ("café", "x")
-    embedding = LabelEmbedding((label, "x"), np.eye(2), names={label: "Café!"})
-    assert label in embedding
-    assert embedding.resolve(label) == "café"
-    assert embedding.name_of("café") == "Café!"
-
-
-def test_two_spellings_of_one_label_in_a_file_are_a_repeated_label(tmp_path):
-    one, other = (unicodedata.normalize(form, "é") for form in ("NFC", "NFD"))
-    path = tmp_path / "a.csv"
-    path.write_text(f"label,x\n{one},1\n{other},2\nb,3\n", encoding="utf-8")
-    remarks = read_contexts(attributes=path).summaries[0].remarks
-    assert remarks[0].startswith("1 label has several rows: the mean")
-
-
 def test_half_a_character_is_refused():
     with pytest.raises(ContextError, match="half of a character"):
         LabelEmbedding(("a\ud800",), np.eye(1))
-
-
-def column(tmp_path, *cells):
-    """A table of one column, each cell of a label of its own."""
-    path = tmp_path / "a.csv"
-    rows = "".join(f'{i},"{cell}"\n' for i, cell in enumerate(cells))
-    path.write_text("label,x\n" + rows, encoding="utf-8")
-    return READERS["attributes"].read(path)
-
-
-@pytest.mark.parametrize("odd", ["1e999", "-inf", "0x10", "1_000"])
-def test_odd_notations_are_never_taken_for_other_numbers(tmp_path, odd):
-    context = column(tmp_path, odd, *"234567")
-    assert context.columns == ("x",)
-    np.testing.assert_array_equal(context.values[:, 0], [np.nan, *range(2, 8)])
-    assert [cell.text for cell in context.source.odd] == [odd]
-    assert column(tmp_path, odd, "2").columns == tuple(sorted((f"x={odd}", "x=2")))
 
 
 @pytest.mark.parametrize("weight", ["1e999", "nan", "-1", "1_0", "0x1", "x"])
@@ -314,19 +271,6 @@ def test_text_arrays_with_numbers_that_are_no_characters_are_refused(
     refused(*write(tmp_path, "labels.npy", bytes(data)), match="code point")
 
 
-@pytest.mark.filterwarnings(ENGINE)
-def test_the_engine_and_our_own_reader_take_the_same_table(tmp_path):
-    pytest.importorskip("duckdb", reason="the extra 'engine' is not installed")
-    path = tmp_path / "a.csv"
-    path.write_text('item,label\n1,"a, b"\n1,"c\nd"\n2,"a, b"\n2,é\n 2 , x \n')
-    one = READERS["annotations"].read(path)
-    other = RelationalContext.from_annotations(path)
-    order = [one.labels.index(label) for label in other.labels]
-    assert sorted(one.labels) == list(other.labels)
-    dense = one.counts.toarray()[np.ix_(order, order)]
-    assert np.array_equal(dense, other.counts.toarray())
-
-
 @pytest.mark.parametrize("key", ["features", "labels"])
 def test_arrays_of_python_objects_are_refused(tmp_path, key):
     arrays = {"features": np.eye(2), "labels": np.array(["a", "b"])}
@@ -334,21 +278,3 @@ def test_arrays_of_python_objects_are_refused(tmp_path, key):
     refused(
         *write(tmp_path, "npz", npz(**arrays)), match="Object arrays cannot be loaded"
     )
-
-
-def test_reading_standard_input_does_not_wait(tmp_path):
-    """A pipe that nobody writes to: the command must end by itself."""
-    pipe = tmp_path / "tree.csv"
-    os.mkfifo(pipe)
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "phcle", "fit", "--hierarchy", str(pipe)),
-            *("--out", str(tmp_path / "x.phcle")),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert "is a pipe or a device" in done.stderr

@@ -322,14 +322,6 @@ def test_a_packed_table_that_is_damaged_or_far_too_large_is_refused(
         RelationalContext.from_annotations(path)
 
 
-@pytest.mark.filterwarnings("ignore:fetch_:DeprecationWarning")
-def test_a_packed_table_of_usual_size_is_counted(tmp_path):
-    pytest.importorskip("duckdb", reason="the extra 'engine' is not installed")
-    path = tmp_path / "a.csv.gz"
-    path.write_bytes(gzip.compress(b"item,label\n1,cat\n1,dog\n"))
-    assert RelationalContext.from_annotations(path).labels == ("cat", "dog")
-
-
 def test_a_parquet_file_of_too_many_rows_is_refused_by_its_own_figures(tmp_path):
     pytest.importorskip("duckdb", reason="the extra 'engine' is not installed")
     pa = pytest.importorskip("pyarrow", reason="PyArrow is not installed")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from phcle import PHCLE, DescriptiveContext, read_contexts
-from phcle.errors import ContextError, ContextWarning, FileError
+from phcle.errors import ContextWarning, FileError
 from phcle.files import parse_toml
 from phcle.tables import from_owl, from_skos
 
@@ -39,13 +39,6 @@ def test_forty_thousand_columns_are_read_in_linear_time(tmp_path):
         assert len(read_contexts(attributes=path)[0].columns) == 40_000
 
 
-def test_a_repeated_column_among_many_is_named(tmp_path):
-    path = wide(1_000, tmp_path / "wide.csv")
-    path.write_text(path.read_text().replace("c7,", "c8,", 1))
-    with pytest.raises(FileError, match="two columns are called 'c8'"):
-        read_contexts(attributes=path)
-
-
 # TOML
 
 LONG = "a." * 1_001 + "a = 1"
@@ -59,19 +52,6 @@ LONG = "a." * 1_001 + "a = 1"
 def test_a_line_of_too_many_dots_is_refused(text):
     with within(1), pytest.raises(FileError, match="at most 1,000 dots in a line"):
         parse_toml(text, "run.toml")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        LONG.removeprefix("a."),
-        "x = [" + "1.5, " * 1_000 + "]",
-        "x = [" + "'a.csv',\n" * 5_000 + "]",
-    ],
-    ids=lambda text: text[:12],
-)
-def test_dots_of_usual_toml_are_read(text):
-    parse_toml(text, "run.toml")
 
 
 @pytest.mark.parametrize(
@@ -192,9 +172,3 @@ def test_a_category_that_would_fill_the_memory_is_left_out():
     with pytest.warns(ContextWarning, match=r"take 55,000,000 cells; give it as --tag"):
         assert fit_columns(context) == ("weight",)
     np.testing.assert_array_equal(context.rows_for(["label 2"]).values, [[2.0]])
-
-
-def test_a_table_of_identifiers_alone_is_refused_with_the_remedy():
-    context = table(300, sku=lambda i: f"no. {i}")
-    with pytest.raises(ContextError, match=r"no column can be used \('sku'\).*--texts"):
-        PHCLE(dim=2).fit(context)

@@ -147,36 +147,6 @@ def test_ones_start_stays_rank_one_and_warns(imagenet, solver):
     assert strength[1] / strength[0] < 1e-6
 
 
-def test_ones_start_gives_the_same_trajectory_as_equal_dimensions(rng):
-    """Solved in one dimension or in all, a step of the paper's solver is the same."""
-    contexts = random_contexts(rng)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = PHCLE(
-            init="ones", dim=4, solver="paper", max_iter=6, tol=0, step_size=1e-3
-        ).fit(contexts)
-    problem = make_problem(
-        contexts,
-        dim=4,
-        negatives=10.0,
-        descriptive=3.0,
-        sparsity=0.1,
-        ridge=10.0,
-        context_ridge=10.0,
-    )
-    solver = PaperSolver(
-        DeviceProblem(choose_backend("numpy", "cpu", "float64"), problem),
-        tol=0,
-        step_size=1e-3,
-    )
-    rows = [problem.labels, *(data.columns for data in problem.contexts)]
-    ones = [np.ones((len(names), 4)) for names in rows]
-    state = State.at(ones, equal_weights(problem))
-    state = solver.learn(state, max_iter=6)
-    for ours, theirs in zip(model.history_, state.history, strict=False):
-        assert ours["objective"] == pytest.approx(theirs["objective"], rel=1e-4)
-
-
 def test_spectral_start_uses_every_dimension(hierarchy_model):
     strength = np.linalg.svd(hierarchy_model.embedding_.vectors, compute_uv=False)
     assert strength[-1] / strength[0] > 1e-3
@@ -205,19 +175,6 @@ def test_paper_and_mm_end_at_about_the_same_objective(rng):
         paper = PHCLE(**plain, tol=1e-9, solver="paper", max_iter=500).fit(contexts)
     ours, theirs = mm.history_[-1]["objective"], paper.history_[-1]["objective"]
     assert theirs == pytest.approx(ours, rel=1e-3)
-
-
-def test_permuting_labels_permutes_the_result(rng):
-    contexts = random_contexts(rng, 8)
-    order = list(rng.permutation(8))
-    labels = [f"label{i}" for i in range(8)]
-    one = PHCLE(dim=3, dtype="float64").fit(contexts, labels=labels).embedding_
-    shuffled = [labels[i] for i in order]
-    other = (
-        PHCLE(dim=3, dtype="float64").fit(contexts[::-1], labels=shuffled).embedding_
-    )
-    for label in labels:
-        assert np.allclose(one[label], other[label], atol=1e-6)
 
 
 def test_unobserved_values_have_no_influence_to_the_bit(rng):

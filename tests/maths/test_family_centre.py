@@ -158,18 +158,6 @@ def test_many_siblings_without_data_settle_at_once(backend, rng):
     _check_settles([table, tree], backend, rng)
 
 
-def test_many_siblings_with_little_data_settle(backend, rng):
-    labels = [f"label{i}" for i in range(300)]
-    edges = [(label, f"genus{i % 3}") for i, label in enumerate(labels)]
-    edges += [(f"genus{i}", "all") for i in range(3)]
-    values = rng.normal(size=(300, 6))
-    values[3:][np.arange(297) % 6 != np.arange(6)[:, None].repeat(297, 1)[0]] = np.nan
-    values[3:, 0] = rng.normal(size=297) * 0.01  # the column with the least to say
-    table = DescriptiveContext("table", tuple(labels), tuple("abcdef"), values)
-    tree = RelationalContext.from_hierarchy(edges, role="family")
-    _check_settles([table, tree], backend, rng)
-
-
 def test_a_family_beside_its_own_counts_settles(rng):
     labels = [f"label{i}" for i in range(400)]
     edges = [(label, f"genus{i // 4}") for i, label in enumerate(labels)]

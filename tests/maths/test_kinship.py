@@ -122,16 +122,6 @@ def test_a_deep_tree_of_pairs_keeps_every_level():
     assert found.places(labels, nodes).sum() == len(labels)
 
 
-def test_edges_between_known_nodes_leave_a_tree_as_it_was():
-    tree = kinship(BEASTS)
-    nodes = tree.nodes_for(["cat", "lion", "dog", "wolf"])
-    new = kinship([("cat", "canid"), ("puma", "felid"), ("felid", "beast")])
-    larger = tree.extended(new, name="tree")
-    assert larger.places(["cat", "puma"], nodes).toarray().tolist() == [[1, 0, 0]] * 2
-    assert np.array_equal(larger.bonds(nodes).toarray(), tree.bonds(nodes).toarray())
-    assert tree.extended(kinship(CATS), name="tree") is tree
-
-
 # ---- graphs ----
 
 
@@ -146,20 +136,6 @@ def test_bonds_of_a_graph_are_its_laplacian_with_a_mean_degree_of_one():
     laplacian = np.diag(weights.sum(axis=1)) - weights
     bonds = found.bonds(("cat", "dog", "wolf")).toarray()
     assert np.allclose(bonds, laplacian + GROUND * np.eye(3))
-
-
-def test_labels_without_an_edge_to_another_label_have_no_node():
-    found = graph(("cat", "dog"), ("lion", "wolf"))
-    assert found.nodes_for(["cat", "lion"]) == ()
-    assert found.bonds(()).shape == (0, 0)
-
-
-def test_nodes_connected_to_data_are_taught():
-    found = graph(("a", "b"), ("b", "c"), ("d", "e"))
-    nodes = found.nodes_for(["a", "b", "c", "d", "e"])
-    assert found.taught(nodes, np.array([1, 0, 0, 0, 0], bool)).tolist() == (
-        [True, True, True, False, False]
-    )
 
 
 # ---- lengths ----

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
@@ -50,12 +47,6 @@ def test_files_and_folders_are_read(tmp_path):
     assert [c.name for c in mixed.contexts] == ["tree", "looks"]
 
 
-def test_contexts_are_taken_as_they_are():
-    tree = phcle.RelationalContext.from_hierarchy(TREE, name="mine")
-    found = phcle.fit(tree, [SIZES], **QUICK)
-    assert [c.name for c in found.contexts] == ["mine", "attributes"]
-
-
 def test_what_was_read_keeps_its_names_and_hashes(tmp_path):
     TREE.to_csv(tmp_path / "tree.csv", index=False)
     (tmp_path / "names.csv").write_text("label,name\ncat,the cat\n")
@@ -88,14 +79,6 @@ def test_all_that_is_open_is_named_at_once():
     assert "from_tags or from_annotations" in str(error.value)
 
 
-def test_labels_of_one_frame_tell_what_another_is():
-    things = pd.DataFrame({"label": list("xyz"), "size": [1, 2, 3]})
-    pairs = pd.DataFrame({"a": list("xxyyzz"), "b": list("pqqppq")})
-    with pytest.warns(GuessWarning, match="data frame 2 as tags"):
-        found = phcle.fit(things, pairs, **QUICK)
-    assert found.labels == ("x", "y", "z")
-
-
 @pytest.mark.filterwarnings("ignore::phcle.errors.PhcleWarning")
 def test_frames_that_cannot_be_told_apart_or_read_are_refused():
     with pytest.raises(ContextError, match="two data frames are called 'one'"):
@@ -104,25 +87,3 @@ def test_frames_that_cannot_be_told_apart_or_read_are_refused():
     tags = pd.DataFrame({"label": ["Felis catus", "dog"], "tag": ["fine", "loyal"]})
     found = phcle.fit({"other": other, "tags": tags, "sizes": SIZES}, **QUICK)
     assert set(found.labels) == {"cat", "dog", "lion", "wolf"}
-
-
-JOBS = Path(__file__).parents[1] / "fixtures" / "jobs"
-JOBS_FILES = Path(__file__).parents[2] / "examples" / "jobs"
-
-
-def test_a_folder_of_dirty_files_about_jobs_is_read_as_it_is():
-    with warnings.catch_warnings(record=True):
-        warnings.simplefilter("always")
-        found = phcle.fit(JOBS_FILES, label_words=True, **QUICK)
-    truth = pd.read_csv(JOBS_FILES / "truth" / "values.csv")
-    assert set(found.labels) == set(truth["job"])
-    kinds = {c.name: c.kind for c in found.contexts}
-    assert kinds == {
-        "tree": "relational",
-        "staff": "relational",
-        "facts": "descriptive",
-        "skills": "descriptive",
-        "label words": "descriptive",
-    }
-    alike = pd.read_csv(JOBS / "different.csv")
-    assert set(alike["one"]) | set(alike["other"]) <= set(found.labels)

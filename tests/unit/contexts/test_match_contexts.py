@@ -46,14 +46,6 @@ def test_taxonomy_takes_the_spelling_of_an_earlier_context(tree):
     assert "Home" not in renamed.columns
 
 
-def test_contexts_of_one_file_are_one_file(tree):
-    texts = DescriptiveContext.from_texts(
-        {"beds": "a bed", "Beds": "a bed"}, min_count=1
-    )
-    titles = {"tree": "home.owl", "texts": "home.owl"}
-    assert not match_contexts([tree, texts], titles=titles).match.spellings
-
-
 def test_synonyms_merge_rows_of_tags_counts_and_tables(tree):
     own = tags(Beds=["soft"], BEDS=["sale"], Sofas=["soft"])
     rows = [("b", "Beds"), ("b", "BEDS"), ("b", "Sofas")]
@@ -86,13 +78,6 @@ def test_of_several_texts_of_a_label_the_first_is_used():
     assert found.contexts[0].source.documents == ("to sleep in",)
 
 
-def test_nodes_that_become_one_keep_all_edges(tree):
-    found = match_contexts(tree, synonyms={"Cots": "Beds", "Living room": "Home"})
-    renamed = found.contexts[0]
-    assert renamed.labels == ("Beds", "Sofas")
-    assert renamed.hierarchy.parents_of("Sofas") == ("Home",)
-
-
 @pytest.mark.parametrize("kind", ["ancestors", "path"])
 def test_matched_fit_is_that_of_clean_contexts(kind):
     tree = RelationalContext.from_hierarchy(EDGES, name="tree", kind=kind)
@@ -106,14 +91,6 @@ def test_matched_fit_is_that_of_clean_contexts(kind):
     np.testing.assert_array_equal(found.vectors, expected.vectors)
     assert found.spellings == {"BEDS": "Beds", "sofas": "Sofas"}
     assert model.match_.spellings == found.spellings
-
-
-def test_suggestions_are_a_warning_and_synonyms_silence_it(tree):
-    own = tags(Bed=["soft"], Cots=["sale"])
-    with pytest.warns(GuessWarning, match=r"synonyms=\{'Bed': 'Beds'\}"):
-        assert "Bed" in PHCLE(**FAST).fit([tree, own]).embedding_.labels
-    found = PHCLE(**FAST).fit([tree, own], synonyms={"Bed": "Beds"}).embedding_
-    assert found.resolve("Bed") == "Beds"
 
 
 def test_stored_embedding_is_asked_by_any_spelling(tree, tmp_path):

@@ -74,18 +74,6 @@ def test_describe_predicts_what_relatives_have():
         assert 0.5 < described.predicted[0].value < 1.2
 
 
-def test_describe_takes_any_vector(model):
-    embedding = model.embedding_
-    vector = embedding["violin"] + embedding["cello"]
-    described = embedding.describe(vector)
-    assert described.label is None
-    assert not described.observed
-    assert described.related[0][0] in (
-        embedding.resolve("violin"),
-        embedding.resolve("cello"),
-    )
-
-
 def test_explanation_names_the_most_specific_ancestors_and_no_general_ones(model):
     embedding = model.embedding_
     part = embedding.explain("coffeepot", "teapot").parts[0]
@@ -122,11 +110,3 @@ def test_the_percentile_of_a_cosine_is_the_share_of_pairs_below_it(rng):
     for cosine in (-1.1, -0.3, 0.0, 0.7, 1.0):
         expected = 100 * (cosines < cosine).mean()
         assert embedding.percentile_of(cosine) == pytest.approx(expected)
-
-
-def test_equal_vectors_are_not_nearer_than_each_other():
-    vectors = np.array([[0.3, 0.1]] * 3 + [[0.1, -0.7]], np.float32)
-    embedding = LabelEmbedding(tuple("abcd"), vectors)
-    (_, cosine), *_ = embedding.nearest("a", k=1)
-    assert embedding.percentile_of(cosine) == 50  # three pairs of six are equal
-    assert LabelEmbedding(("a",), vectors[:1]).percentile_of(0.5) == 0

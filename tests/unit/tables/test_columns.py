@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
 from decimal import Decimal
 
 import numpy as np
@@ -72,42 +71,6 @@ def test_a_few_numbers_among_texts_are_a_category_with_a_remark():
     assert context.remarks == ("'x': read as a category, though 1 cells are numbers",)
 
 
-@pytest.mark.parametrize(
-    ("cells", "numbers"),
-    [
-        (["0", "N", "yes"], [0, 0, 1]),
-        (["on", "OFF", "-"], [1, 0, NAN]),
-        (["yes", "yes"], [1, 1]),
-        ([True, np.False_, "FALSE", "no"], [1, 0, 0, 0]),
-        (["Ja", "nein", "k.A."], [1, 0, NAN]),
-    ],
-)
-def test_truth_values_in_the_usual_spellings(cells, numbers):
-    np.testing.assert_array_equal(numbers_of(read(cells)), numbers)
-
-
-def test_letters_of_one_kind_are_no_truth_values():
-    assert words_of(read(["F", "F", ""])) == ["F", "F", None]
-
-
-@pytest.mark.parametrize(
-    "cells",
-    [
-        ["2021-07-02", "2020-01-01"],
-        ["02.07.2021", "1.1.2020"],
-        ["2/7/2021", "1/1/2020", "25/12/1999"],
-        ["2 July 2021", "Jan 1, 2020"],
-        [date(2021, 7, 2), datetime(2020, 1, 1)],
-        [pd.Timestamp("2021-07-02"), pd.Timestamp("2020-01-01")],
-    ],
-)
-def test_dates_are_years(cells):
-    context = read(cells)
-    years = [2021 + (date(2021, 7, 2) - date(2021, 1, 1)).days / 365, 2020.0]
-    np.testing.assert_allclose(numbers_of(context)[:2], years)
-    assert all(" read as 202" in remark for remark in context.remarks)
-
-
 DOUBTS = {
     "decimals or thousands": (["1.299", "2.450"], "'1.299' may be 1.299 or 1299"),
     "two signs": (["1.234", "1,234"], "'1.234' may be 1.234 or 1234"),
@@ -152,10 +115,6 @@ def test_the_user_decides_how_a_column_is_read(cells, how, numbers):
     context = read(cells, read_as={"x": how})
     np.testing.assert_allclose(numbers_of(context), numbers, atol=1e-6)
     assert "left as text" not in str(context.remarks)
-
-
-def test_digits_are_numbers_if_not_all_of_them_are_dates():
-    assert numbers_of(read(["20101231", "20139999"])) == [20101231, 20139999]
 
 
 def test_identifiers_are_left_out_with_their_reason():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import openpyxl
 import pytest
@@ -26,12 +24,6 @@ def read(tmp_path):
     return read
 
 
-def test_empty_text_is_unknown(read):
-    context, _ = read("texts", 'label,text\ncat,"soft, and\nsmall"\ndog,\nfox,soft\n')
-    assert context.labels == ("cat", "fox")
-    assert "soft" in context.columns
-
-
 def test_empty_cell_of_an_attribute_is_unknown(read):
     text = ",weight,colour\ncat,4,grey\ndog,,brown\nfox,6,\n"
     context, _ = read("attributes", text, "looks.csv")
@@ -40,19 +32,6 @@ def test_empty_cell_of_an_attribute_is_unknown(read):
     assert context.columns == ("weight", "colour=brown", "colour=grey")
     expected = [[4, 0, 1], [np.nan, 1, 0], [6, np.nan, np.nan]]
     np.testing.assert_array_equal(context.values, expected)
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("commas.tsv", b"child,parent\ncat,felid\n"),
-        ("one_name.csv", b"kid,Parent_ID\ncat,felid\n"),
-        ("root.csv", b"child,parent\ncat,felid\nfelid,\n"),
-    ],
-)
-def test_harmless_differences_between_files_are_accepted(read, name, content):
-    tree = read("hierarchy", content, name)[0].hierarchy
-    assert tree.named_edges == [("cat", "felid")]
 
 
 def test_the_first_of_two_texts_is_taken_and_both_lines_are_named(read):
@@ -142,28 +121,12 @@ def test_a_sheet_is_read_by_its_name(tmp_path):
     assert phcle.read_contexts(attributes=found.files)[0].columns == ("kg",)
 
 
-def test_tags_by_label_are_a_table(read):
-    text = json.dumps({"cat": ["fur", "tail"], "fish": []})
-    context, _ = read("tags", text, "tags.json")
-    assert (context.labels, context.columns) == (("cat", "fish"), ("fur", "tail"))
-    assert context.values.toarray().tolist() == [[1, 1], [0, 0]]
-
-
 def test_markers_of_the_unknown_do_not_apply_to_labels(read):
     text = "label,text\nNA,dry desert\nDE,n/a\nCH,dry\n"
     context, remarks = read("texts", text)
     assert context.labels == ("NA", "CH")
     assert remarks[0] == "1 cell unknown: 'n/a' 1"
     assert read("texts", text, keep_na=True)[0].labels == ("NA", "DE", "CH")
-
-
-def test_the_labels_are_in_the_column_of_different_texts(read):
-    rows = "".join(f"{'ab'[i % 2]},{i},thing {i}\n" for i in range(20))
-    context, remarks = read("attributes", "size,n,what\n" + rows)
-    assert context.labels[0] == "thing 0"
-    assert remarks[0] == "labels are in column 'what'"
-    context, _ = read("attributes", "size,n,what\n" + rows, columns=":label=what")
-    assert context.labels[0] == "thing 0"
 
 
 FILES = {
@@ -190,14 +153,6 @@ def test_triples_need_no_header(read, header):
         graph, _ = read("edges", header + TRIPLES, "graph.tsv")
     assert graph.links.relations == ("eats", "likes")
     assert set(graph.labels) == {"lion", "dog", "wolf", "cat"}
-
-
-def test_columns_of_triples_may_be_named(read):
-    text = "food,eater,how\ndog,lion,hunts\ncat,wolf,hunts\n"
-    columns = ":source=eater,relation=how,target=food"
-    graph, _ = read("edges", text, columns=columns)
-    assert graph.links.relations == ("hunts",)
-    assert graph.links.names[graph.links.ends[0, 0]] == "lion"
 
 
 def test_labels_and_names_are_read_along(zoo):

@@ -334,22 +334,3 @@ def test_a_table_with_broken_rows_is_refused_by_line(tmp_path):
     path.write_bytes("a,b\n\u043a\u043e\u0448\u043a\u0430,\n".encode("cp1251"))
     with pytest.raises(FileError, match=r"line 2: is not UTF-8.*cp1251 reads"):
         filled(path, {})
-
-
-@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-16-be", "utf-8-sig"])
-def test_encoding_delimiter_notation_and_markers_stay(tmp_path, encoding):
-    path = tmp_path / "t.csv"
-    old = (
-        'label;price;opened;ready\r\ncaf\u00e9;"1.299,50 \u20ac";3.5.2021;Y\r\n'
-        "bar;12,25 \u20ac;25.12.2020;-\r\nx;n/a;?;N;;\r\ny;;;;;\r\n"
-    )
-    path.write_bytes(old.encode(encoding))
-    values = {"price": 17.128, "opened": 2021.5, "ready": True}
-    answer, found = filled(path, values, tuple(values))
-    new = old.replace("y;;;", "y;17,13 \u20ac;2.7.2021;Y")
-    assert found == new.encode(encoding)
-    assert (answer.filled, answer.left_empty, answer.markers) == (3, 0, 3)
-    answer, found = filled(path, values, tuple(values), fill_markers=True)
-    new = new.replace("-\r", "Y\r").replace("n/a;?", "17,13 \u20ac;2.7.2021")
-    assert found == new.encode(encoding)
-    assert (answer.filled, answer.left_empty, answer.markers) == (6, 0, 0)

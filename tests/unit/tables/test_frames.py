@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from phcle import DescriptiveContext, RelationalContext
+from phcle import DescriptiveContext
 from phcle.errors import ContextError, GuessWarning
 
 ANIMALS = {
@@ -18,7 +18,6 @@ ANIMALS = {
     "flies": [False, False, True],
     "lives": ["land", "sea", None],
 }
-EDGES = {"child": ["cat", "bat"], "parent": ["mammal", "mammal"]}
 
 
 @pytest.fixture(params=["pandas", "polars", "pyarrow"])
@@ -37,16 +36,6 @@ def test_attributes_are_the_same_in_every_library(make):
     assert found.columns == ("legs", "weight", "flies", "lives=land", "lives=sea")
     expected = [[4, 4.5, 0, 1, 0], [0, np.nan, 0, 0, 1], [2, 0.01, 1, np.nan, np.nan]]
     np.testing.assert_array_equal(found.values, expected)
-
-
-def test_edges_come_from_any_frame(make):
-    found = RelationalContext.from_hierarchy(make(EDGES), labels=["cat", "bat"])
-    plain = RelationalContext.from_hierarchy(
-        [("cat", "mammal"), ("bat", "mammal")], labels=["cat", "bat"]
-    )
-    assert found.labels == plain.labels
-    assert found.columns == plain.columns
-    np.testing.assert_array_equal(found.counts.toarray(), plain.counts.toarray())
 
 
 def test_a_column_that_is_not_there_is_named_with_the_nearest(make):
@@ -110,12 +99,6 @@ def test_numbers_of_rows_are_no_labels(rows):
     assert found.labels == tuple(NAMES[i] for i in rows)
 
 
-def test_numbers_that_the_user_made_the_index_are_labels():
-    frame = pd.DataFrame({"what": NAMES, "legs": [4, 0, 2], "code": [0, 1, 2]})
-    found = DescriptiveContext.from_frame(frame.set_index("code"))
-    assert found.labels == ("0", "1", "2")
-
-
 def test_several_rows_of_a_label_are_observations_of_it(make):
     cells = {
         "name": ["cat", "cat", "dog", "cat", "dog", "bat", "bat"],
@@ -138,11 +121,3 @@ def test_several_rows_of_a_label_are_observations_of_it(make):
 
 
 # Rows
-
-
-def test_texts_and_vectors_come_from_any_frame(make):
-    texts = make({"label": ["cat", "dog"], "text": ["a pet", "a loyal pet"]})
-    assert DescriptiveContext.from_texts(texts).labels == ("cat", "dog")
-    vectors = make({"label": ["cat", "dog"], "x": [0.5, 1.0], "y": [0.1, 0.2]})
-    found = DescriptiveContext.from_vectors(vectors)
-    np.testing.assert_array_equal(found.values, [[0.5, 0.1], [1.0, 0.2]])

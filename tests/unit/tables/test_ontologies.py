@@ -100,13 +100,6 @@ def test_nodes_with_the_same_last_part_keep_their_whole_address():
     assert set(from_skos(graph).edges) == edges
 
 
-def test_a_cycle_is_refused_with_its_nodes(vocabulary):
-    text = SKOS + ":beast skos:broader :cat ."
-    vocabulary.write_text(text, encoding="utf-8")
-    with pytest.raises(ContextError, match=r"'animals' has a cycle: .*cat.*felid"):
-        from_skos(vocabulary)
-
-
 @pytest.mark.parametrize(
     "context",
     ["ADDRESS", ["ADDRESS"], {"@import": "ADDRESS"}, {"x": {"@context": "ADDRESS"}}],

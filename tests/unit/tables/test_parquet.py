@@ -67,16 +67,6 @@ def test_errors_in_parquet_name_the_row(write):
     assert "'a' (rows 1 and 3)" in summary.remarks[0]
 
 
-def test_a_parquet_file_without_rows_or_columns_says_so(tmp_path):
-    path = tmp_path / "empty.parquet"
-    pq.write_table(pa.table({"label": pa.array([], pa.string()), "tag": []}), path)
-    with pytest.raises(FileError, match="a header but no rows"):
-        read_contexts(tags=path)
-    pq.write_table(pa.table({}), path)
-    with pytest.raises(FileError, match="is empty"):
-        read_contexts(tags=path)
-
-
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_reading_needs_little_more_memory_than_what_is_kept(write, ending):
     n = 60_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from phcle.errors import ContextWarning, FileError
+from phcle.errors import FileError
 from phcle.tables import read_word_vectors
 
 
@@ -32,10 +32,6 @@ def test_word_with_spaces_is_read_as_one(read):
     assert read(text, wanted=set(wanted)) == wanted
 
 
-def test_lines_may_end_with_a_space_and_carriage_return(read):
-    assert list(read("2 2\r\ncafé 1 2 \r\nnaïve 3 4 \r\n")) == ["café", "naïve"]
-
-
 @pytest.mark.parametrize(
     ("line", "got"),
     [
@@ -58,18 +54,6 @@ def binary(first, **vectors):
         for word, numbers in vectors.items()
     )
     return first + b"\n" + b"".join(rows)
-
-
-@pytest.mark.parametrize(
-    ("content", "name"),
-    [
-        ("3 1\ncat 1\ndog 2\ncat 3\n", "vectors.txt"),
-        (binary(b"3 1", cat=1, dog=2) + binary(b"", cat=3)[1:], "vectors.bin"),
-    ],
-)
-def test_repeated_word_keeps_its_first_vector_with_a_warning(read, content, name):
-    with pytest.warns(ContextWarning, match=r"1 words occur more than once: 'cat'"):
-        assert read(content, name) == {"cat": [1], "dog": [2]}
 
 
 WHOLE = binary(b"2 2", cat=[1, 2], dog=[3, 4])

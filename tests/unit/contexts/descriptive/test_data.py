@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -62,17 +60,6 @@ def test_nan_and_what_a_sparse_mask_lacks_are_unknown(values, observed, known):
     assert f"'mine': 3 labels × 2 columns, {len(known)} values known" in repr(context)
 
 
-def test_fields_can_be_replaced():
-    context = dense(standardize=True)
-    other = replace(context, labels=("p", "q", "r"))
-    assert table(other) == {
-        ({"a": "p", "b": "q", "c": "r"}[label], column): value
-        for (label, column), value in table(context).items()
-    }
-    assert other.standardize
-    assert replace(context, matrix=np.ones((3, 2))).n_observed == 6
-
-
 @pytest.mark.parametrize(
     ("values", "options", "message"),
     [
@@ -119,33 +106,6 @@ def test_rows_for_keeps_values_and_masks_with_their_labels(matrix, data, form):
 
 
 # Frames
-
-
-def test_frame_keeps_numbers_and_marks_missing_cells_unknown():
-    frame = pd.DataFrame(
-        {
-            "legs": pd.array([4, None, 2], dtype="Int64"),
-            "tame": pd.array([True, False, pd.NA], dtype="boolean"),
-            "size": [1.5, np.nan, 3.0],
-            "wild": [False, True, True],
-        },
-        index=["cat", "fish", "bird"],
-    )
-    context = DescriptiveContext.from_frame(frame)
-    assert context.name == "attributes"
-    assert context.columns == ("legs", "tame", "size", "wild")
-    expected = [[4, 1, 1.5, 0], [np.nan, 0, np.nan, 1], [2, np.nan, 3, 1]]
-    np.testing.assert_array_equal(context.values, expected)
-
-
-@pytest.mark.parametrize("dtype", [object, "category", "string"])
-def test_text_column_becomes_one_column_per_value(dtype):
-    colour = pd.Series(["red", None, "blue", " red "], index=list("abcd"), dtype=dtype)
-    context = DescriptiveContext.from_frame(colour.to_frame("colour"))
-    assert context.columns == ("colour=blue", "colour=red")
-    np.testing.assert_array_equal(
-        context.values, [[0, 1], [np.nan, np.nan], [1, 0], [0, 1]]
-    )
 
 
 def frame(rows, index=("a",), columns=("x", "y")):
@@ -288,12 +248,6 @@ def test_files_written_by_gensim_give_the_same_vectors(keyed, tmp_path, suffix, 
         same_vectors(context, keyed, cat="cat", dog="dog", fish="fish")
     some = DescriptiveContext.from_vectors(path, labels=["fish", "yeti", "cat"])
     same_vectors(some, keyed, fish="fish", cat="cat")
-
-
-def test_labels_may_be_looked_up_under_another_word(keyed):
-    names = {"n1": "fish", "n2": "yeti", 3: "fish"}
-    context = DescriptiveContext.from_vectors(keyed, labels=names)
-    same_vectors(context, keyed, **{"n1": "fish", "3": "fish"})
 
 
 def test_mapping_of_vectors_matches_labels_as_text():

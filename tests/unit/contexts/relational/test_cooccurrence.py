@@ -11,7 +11,7 @@ import pytest
 from problems import cells
 
 from phcle import RelationalContext
-from phcle.errors import ContextError, ContextWarning, GuessWarning, OptionError
+from phcle.errors import ContextError, ContextWarning, OptionError
 
 # Edges
 
@@ -31,16 +31,6 @@ def test_directed_edges_count_one_way():
     assert cells(context) == {("a", "b"): 3.0}
     assert context.labels == ("a", "b")
     assert context.observed_labels == ("a",)
-
-
-def test_edge_frame_is_read_by_column_names_or_else_by_position():
-    frame = pd.DataFrame(
-        {"weight": [2.0], "target": ["b"], "source": ["a"], "note": ["x"]}
-    )
-    assert linked(frame, directed=True) == {("a", "b"): 2.0}
-    frame = pd.DataFrame([["a", "b", 4]], columns=["one", "other", "n"])
-    with pytest.warns(GuessWarning, match="source is 'one', target is 'other'"):
-        assert linked(frame, directed=True) == {("a", "b"): 4.0}
 
 
 @pytest.mark.parametrize(
@@ -98,12 +88,6 @@ def test_numbers_in_third_place_are_labels_only_where_triples_are_said():
     as_triples = RelationalContext.from_triples(rows)
     assert named(as_triples.links) == [("1", "0", "2"), ("2", "1", "3")]
     assert linked(rows)["2", "1"] == 3.0
-
-
-def test_frame_of_triples_is_read_by_column_names():
-    frame = pd.DataFrame(TRIPLES, columns=["source", "relation", "target"])
-    context = RelationalContext.from_triples(frame[["target", "relation", "source"]])
-    assert named(context.links) == TRIPLES
 
 
 def test_renamed_triples_keep_their_links():
@@ -173,17 +157,6 @@ def test_labels_of_several_words_match_whatever_joins_them_and_the_longest_wins(
     documents = ["one Sea-Lion.", "one sea lion", "one SEA_LION", "the lion roars"]
     found = near(documents, ["sea_lion", "lion"])
     assert found == {("sea_lion", "one"): 3, ("lion", "the"): 1, ("lion", "roars"): 1}
-
-
-def test_apostrophe_does_not_split_a_word():
-    assert {x for _, x in near(["don't cat's-eye here"], ["cat's eye"])} == (
-        {"don't", "here"}
-    )
-
-
-def test_rare_words_are_left_out():
-    found = near(["red cat", "red dog", "blue dog"], ["cat", "dog"], min_count=2)
-    assert {word for _, word in found} == {"red"}
 
 
 def test_label_without_a_mention_is_listed_but_unknown():

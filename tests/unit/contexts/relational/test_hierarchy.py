@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import cells
 
-from phcle import PHCLE, RelationalContext, fold_in
+from phcle import RelationalContext
 from phcle.contexts import Hierarchy
 from phcle.errors import ContextError, ContextWarning, GuessWarning, OptionError
 
@@ -206,19 +206,6 @@ def test_path_counts_match_brute_force(edges, decay, leaves_only):
             expected[a, b] = np.exp(-path / (decay or 2.0))
     found = counted(edges, labels, kind="path", decay=decay)
     assert found == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_label_counted_later_is_placed_like_its_sibling(kind):
-    edges = [(f"{node}{i}", node) for node in "abc" for i in range(4)]
-    edges += [(node, "top") for node in "abc"]
-    tree = RelationalContext.from_hierarchy(edges, kind=kind, name="tree")
-    fitted = PHCLE(dim=3, completion="none").fit(tree).embedding_
-    again = fold_in(fitted, RelationalContext.from_hierarchy(edges, name="tree"))
-    np.testing.assert_allclose(again.vectors, fitted.vectors, rtol=1e-3, atol=1e-3)
-    new = RelationalContext.from_hierarchy([("new", "b")], name="tree")
-    both = fitted.joined(fold_in(fitted, new))
-    assert {label[0] for label, _ in both.nearest("new", 4)} == {"b"}
 
 
 # Options
