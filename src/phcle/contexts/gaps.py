@@ -344,9 +344,9 @@ class Gaps:
         n_having = np.asarray(above.sum(axis=0), np.float64).ravel()
         return np.asarray((n_having + 0.5) / (n_known + 1))
 
-    def wrong_cell(self) -> tuple[int, int, float] | None:
-        """Find row, column and value of the first that is infinite or too large."""
-        wrong = np.abs(self.stored) > LARGEST  # false for NaN
+    def wrong_cell(self, least: float = -LARGEST) -> tuple[int, int, float] | None:
+        """Find row, column and value of the first that is infinite, or out of range."""
+        wrong = (self.stored < least) | (self.stored > LARGEST)  # false for NaN
         if self.is_sparse:
             wrong |= np.isnan(self.stored)
         if not wrong.any():
