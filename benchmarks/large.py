@@ -33,8 +33,7 @@ from measuring import Stopwatch, parser_of, print_head, print_row
 from phcle import PHCLE, RelationalContext
 from phcle.backends.protocol import choose_backend
 from phcle.contexts.alignment import align
-from phcle.contexts.protocol import Context
-from phcle.contexts.terms import Penalties
+from phcle.contexts.protocol import Context, Penalties
 from phcle.errors import ConvergenceWarning
 from phcle.model.fit import Solver
 from phcle.model.problem import DeviceProblem, pose

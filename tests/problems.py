@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from phcle import DescriptiveContext, RelationalContext
 from phcle.contexts import align
-from phcle.contexts.terms import Penalties
+from phcle.contexts.protocol import Penalties
 from phcle.model.problem import pose
 
 

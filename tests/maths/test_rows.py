@@ -4,7 +4,7 @@ import numpy as np
 
 from phcle.backends.protocol import choose_backend
 from phcle.backends.row_blocks import split_rows
-from phcle.contexts.terms import Local, Term
+from phcle.contexts.protocol import Local, Term
 from phcle.model.rows import Rows
 
 STEEP = 1e4

@@ -9,8 +9,7 @@ import scipy.sparse as sp
 
 from phcle.contexts.labels import positions_of
 from phcle.contexts.matrices import take_columns, take_rows
-from phcle.contexts.protocol import Context
-from phcle.contexts.terms import UNITS, sparse_target
+from phcle.contexts.protocol import UNITS, Context, sparse_target
 from phcle.errors import ContextError
 from votes.term import VotesTerm
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 
-from phcle.contexts.terms import Local, Term, padded_blocks
+from phcle.contexts.protocol import Local, Term, padded_blocks
 
 
 class VotesTerm(Term):

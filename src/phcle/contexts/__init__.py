@@ -4,11 +4,10 @@
   `cooccurrence` counts edges, annotations and texts, `hierarchy` taxonomies;
 - `values`: `DescriptiveContext`, what labels are like, with `squared`, its term;
   `encoders` turns texts, names, tags and cells into numbers;
-- `family`: relatives of labels, which a fit makes of a hierarchy or graph; `kinship`
-  says how labels hang on nodes;
+- `family`: relatives of labels, which a fit makes of a hierarchy or graph;
 - `protocol`: `Context`, what every kind offers before, during and after a fit. No other
   code asks which kind a context is; `KINDS` below lists them for storage;
-- `terms`: what the solver asks of a term; `alignment` joins contexts by label;
+- `alignment` joins contexts by label;
 - `gaps`, `matrices`: the matrix with unknown cells, and conversions of matrices;
 - `labels`: conversion and checks of labels, also of millions.
 

@@ -42,13 +42,15 @@ from phcle.contexts.protocol import (
     AT,
     HAS,
     LACKS,
+    UNITS,
     UNKNOWN,
     Codes,
     Context,
     Pair,
+    Penalties,
     Reasons,
+    StartTarget,
 )
-from phcle.contexts.terms import UNITS, Penalties, StartTarget
 from phcle.errors import ContextError, ContextWarning, PhcleWarning, check_choice, some
 from phcle.files.container import TensorStore
 

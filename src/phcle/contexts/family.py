@@ -28,11 +28,17 @@ from phcle.contexts.cooccurrence import LabelLinks
 from phcle.contexts.hierarchy import Hierarchy
 from phcle.contexts.labels import index_of, positions_of, some_names
 from phcle.contexts.matrices import LARGEST, take_rows
-from phcle.contexts.protocol import AT, HAS, LACKS, Codes, Context, Pair, Reasons
-from phcle.contexts.terms import (
+from phcle.contexts.protocol import (
+    AT,
+    HAS,
+    LACKS,
+    Codes,
+    Context,
     LinearUpdate,
     Local,
+    Pair,
     Penalties,
+    Reasons,
     Sample,
     StartTarget,
     Term,

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from phcle.arrays import Flags, Floats, Ints
 from phcle.backends.protocol import Array, Backend
 from phcle.contexts.matrices import LARGEST, as_csr, take_rows
-from phcle.contexts.terms import kept_by_backend
+from phcle.contexts.protocol import kept_by_backend
 from phcle.errors import ContextError
 from phcle.files.container import TensorStore
 

@@ -22,7 +22,7 @@ from phcle.arrays import AnyFloats
 from phcle.backends.pairs import Columns, n_sampled_columns
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
-from phcle.contexts.terms import (
+from phcle.contexts.protocol import (
     Local,
     Sample,
     StartTarget,

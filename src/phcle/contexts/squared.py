@@ -16,7 +16,7 @@ from phcle.arrays import Floats
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, pad_rows, split_rows
 from phcle.contexts.gaps import Gaps, Marked, ScaledRows
-from phcle.contexts.terms import (
+from phcle.contexts.protocol import (
     UNITS,
     FactorUpdate,
     Local,

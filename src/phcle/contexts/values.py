@@ -36,7 +36,9 @@ from phcle.contexts.protocol import (
     Codes,
     Context,
     Pair,
+    Penalties,
     Reasons,
+    StartTarget,
 )
 from phcle.contexts.squared import (
     DescriptionUpdate,
@@ -45,7 +47,6 @@ from phcle.contexts.squared import (
     offset_and_scale,
     units_differ,
 )
-from phcle.contexts.terms import Penalties, StartTarget
 from phcle.errors import ContextError, ContextWarning, did_you_mean, some
 from phcle.files.container import TensorStore
 from phcle.tables.cells import UnknownMarkers
@@ -1049,27 +1050,27 @@ def merge_rows(
             stacklevel=6,
         )
         return found
-    is_tags = matrix.is_sparse and matrix.arrays[1] is None
-    raw = found.source.cells
-    rows = {i: matrix.row(firsts[i]) for i in at[again].tolist()}
-    for i, row in zip(again.tolist(), at[again].tolist(), strict=True):
-        now, other = rows[row], matrix.row(i)
-        is_contrary = ~np.isnan(now) & ~np.isnan(other) & (now != other)
-        if is_contrary.any() and not is_tags:
-            column = int(np.argmax(is_contrary))
+    is_tags, merged = matrix.is_sparse and matrix.arrays[1] is None, {}
+    for row in np.unique(at[again]).tolist():
+        own = np.flatnonzero(at == row)
+        values = matrix.take(own).toarray()
+        low, high = np.fmin.reduce(values), np.fmax.reduce(values)
+        if (low < high).any() and not is_tags:
+            column = int(np.argmax(low < high))
+            ends = (np.argmax(values[:, column] == x[column]) for x in (low, high))
+            one, other = (context.labels[own[end]] for end in ends)
             raise ContextError(
-                f"context {context.name!r}: {context.labels[firsts[row]]!r} and "
-                f"{context.labels[i]!r} are one label by your synonyms, but their "
-                f"{context.columns[column]!r} are {now[column]:g} and "
-                f"{other[column]:g}; correct one of them, or take the synonym of "
-                f"{labels[i]!r} back."
+                f"context {context.name!r}: {one!r} and {other!r} are one label by "
+                f"your synonyms, but their {context.columns[column]!r} are "
+                f"{low[column]:g} and {high[column]:g}; correct one of them, or take "
+                "the synonym back."
             )
-        rows[row] = np.fmax(now, other)  # of equal values, or one that is known
-        for title, cells in raw.items():
-            if is_missing(cells[row]):
-                cells[row] = context.source.cells[title][i]
-    merged: Any = np.array(list(rows.values()))
-    below = Gaps(sp.csr_array(merged) if is_tags else merged)
+        merged[row] = high  # of equal values, or one that is known
+        for title, cells in context.source.cells.items():
+            known = (cells[i] for i in own if not is_missing(cells[i]))
+            found.source.cells[title][row] = next(known, None)
+    numbers: Any = np.array(list(merged.values()))
+    below = Gaps(sp.csr_array(numbers) if is_tags else numbers)
     order = np.arange(len(place))
-    order[list(rows)] = len(place) + np.arange(len(rows))
+    order[list(merged)] = len(place) + np.arange(len(merged))
     return found.changed(matrix=found.matrix.stacked(below).take(order))

@@ -25,8 +25,7 @@ from phcle.answers import (
     SharedNode,
 )
 from phcle.arrays import Floats
-from phcle.contexts.protocol import AT, GROUPS, Context, Pair, Reasons
-from phcle.contexts.terms import Penalties
+from phcle.contexts.protocol import AT, GROUPS, Context, Pair, Penalties, Reasons
 from phcle.errors import ContextError
 
 if TYPE_CHECKING:

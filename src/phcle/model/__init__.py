@@ -12,8 +12,8 @@
 - `folds`: what fits say of cells, and of labels, that they have not seen;
 - `checkpoint`: storing and recording a fit.
 
-Solvers use contexts through `contexts.protocol` and `contexts.terms` and never ask for
-their kind. Modules here may import `embedding`, `contexts`, `backends`, `options`,
-`files` and `errors`. `embedding` and `images` never import them, so a saved embedding
-needs no solver. `docs/model.md` draws the path of a fit.
+Solvers use contexts through `contexts.protocol` and never ask for their kind. Modules
+here may import `embedding`, `contexts`, `backends`, `options`, `files` and `errors`.
+`embedding` and `images` never import them, so a saved embedding needs no solver.
+`docs/model.md` draws the path of a fit.
 """

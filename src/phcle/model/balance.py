@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from phcle.backends.protocol import Array
-from phcle.contexts.terms import FactorUpdate
+from phcle.contexts.protocol import FactorUpdate
 from phcle.model.problem import DeviceProblem, State
 
 REGULAR = 1e-8

@@ -10,7 +10,7 @@ import numpy as np
 
 from phcle.arrays import AnyFloats
 from phcle.contexts.logistic import draw_columns
-from phcle.contexts.terms import Sample
+from phcle.contexts.protocol import Sample
 from phcle.model.problem import DeviceProblem, Problem
 
 GROWS_EVERY = 4

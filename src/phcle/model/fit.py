@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from phcle.backends.protocol import Array
-from phcle.contexts.terms import ColumnUpdate
+from phcle.contexts.protocol import ColumnUpdate
 from phcle.errors import NumericalError, some
 from phcle.model.balance import balance
 from phcle.model.column_samples import EVERYTHING, ColumnSamples, Drawn

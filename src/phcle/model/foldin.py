@@ -14,8 +14,7 @@ import numpy as np
 from phcle.arrays import AnyFloats
 from phcle.backends.protocol import choose_backend
 from phcle.contexts.alignment import align
-from phcle.contexts.protocol import Context
-from phcle.contexts.terms import Penalties
+from phcle.contexts.protocol import Context, Penalties
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import ContextError, NumericalError, did_you_mean, some
 from phcle.model.label_solve import TOO_LARGE, solve_labels

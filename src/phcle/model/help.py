@@ -15,7 +15,7 @@ import numpy as np
 
 from phcle.answers import ContextHelp, LeftOutContext
 from phcle.contexts.alignment import Aligned
-from phcle.contexts.terms import Penalties
+from phcle.contexts.protocol import Penalties
 from phcle.embedding.label_embedding import LabelEmbedding
 from phcle.errors import PhcleWarning
 from phcle.model.problem import Problem

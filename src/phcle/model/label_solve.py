@@ -20,7 +20,7 @@ import numpy as np
 
 from phcle.arrays import AnyFloats
 from phcle.backends.protocol import Array, Backend
-from phcle.contexts.terms import LinearUpdate, Local, Sample
+from phcle.contexts.protocol import LinearUpdate, Local, Sample
 from phcle.errors import NumericalError, some
 from phcle.model.column_samples import ColumnSamples
 from phcle.model.problem import DeviceProblem, Problem, Weights

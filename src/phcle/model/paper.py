@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, replace
 
 from phcle.backends.protocol import Array
-from phcle.contexts.terms import ColumnUpdate
+from phcle.contexts.protocol import ColumnUpdate
 from phcle.errors import OptionError
 from phcle.model.column_samples import EVERYTHING, Drawn
 from phcle.model.fit import Solver

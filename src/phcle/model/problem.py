@@ -19,8 +19,13 @@ from phcle.arrays import AnyFloats
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import split_rows
 from phcle.contexts.alignment import Aligned
-from phcle.contexts.protocol import Context
-from phcle.contexts.terms import ColumnUpdate, FactorUpdate, Penalties, Sample
+from phcle.contexts.protocol import (
+    ColumnUpdate,
+    Context,
+    FactorUpdate,
+    Penalties,
+    Sample,
+)
 from phcle.model.rows import Rows
 
 Weights = Mapping[str, float]

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
-from phcle.contexts.terms import Local, Term
+from phcle.contexts.protocol import Local, Term
 
 GRADIENT_STEPS = 6
 """Conjugate-gradient steps per update in a sweep. More cost more than they gain. With

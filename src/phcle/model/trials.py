@@ -16,8 +16,7 @@ from phcle.arrays import Floats
 from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import Aligned, observed_among
 from phcle.contexts.labels import some_names
-from phcle.contexts.protocol import Context
-from phcle.contexts.terms import Penalties
+from phcle.contexts.protocol import Context, Penalties
 from phcle.contexts.values import DescriptiveContext
 from phcle.errors import some
 from phcle.files.text import of_types
