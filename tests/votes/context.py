@@ -44,7 +44,7 @@ class VotesContext(Context):
     def term(self, backend, entries, blocks, lam, *, is_turned=False):
         return VotesTerm(backend, entries, blocks)
 
-    def start_target(self, backend, weight, lam):
+    def target(self, backend, weight, lam):
         """At the start, x is 2 for a yes and −2 for a no."""
         signs = sp.csr_array(2.0 * self.rows.sign())
         return sparse_target(backend, signs, float(np.sqrt(weight)))

@@ -15,7 +15,6 @@ import scipy.sparse as sp
 from phcle.arrays import AnyFloats, Floats
 from phcle.backends.distributed import current_processes
 from phcle.backends.protocol import Backend, choose_backend
-from phcle.backends.row_blocks import Block
 from phcle.contexts import cooccurrence, logistic
 from phcle.contexts.cooccurrence import LabelLinks
 from phcle.contexts.family import FamilyContext, GraphKinship, Kinship, TreeKinship
@@ -44,12 +43,13 @@ from phcle.contexts.protocol import (
     LACKS,
     UNITS,
     UNKNOWN,
+    Blocks,
     Codes,
     Context,
     Pair,
     Penalties,
     Reasons,
-    StartTarget,
+    Target,
 )
 from phcle.errors import ContextError, ContextWarning, PhcleWarning, check_choice, some
 from phcle.files.container import TensorStore
@@ -277,7 +277,7 @@ class RelationalContext(Context):
         self,
         backend: Backend,
         entries: Any,
-        blocks: Sequence[Block],
+        blocks: Blocks,
         lam: Penalties,
         *,
         is_turned: bool = False,
@@ -292,9 +292,7 @@ class RelationalContext(Context):
         row, column = self.masses[::-1] if is_turned else self.masses
         return lam.negatives * row / self.total, column
 
-    def start_target(
-        self, backend: Backend, weight: float, lam: Penalties
-    ) -> StartTarget:
+    def target(self, backend: Backend, weight: float, lam: Penalties) -> Target:
         # About the curvature of the logistic loss at an average pair.
         weight = float(np.sqrt(weight * UNITS / len(self.columns)))
         counts, rates = self.stored(backend), self._rates(lam)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,7 +23,6 @@ from scipy.sparse.linalg import splu
 from phcle.arrays import AnyFloats, Flags, Floats, Ints
 from phcle.backends.distributed import Processes
 from phcle.backends.protocol import Array, Backend
-from phcle.backends.row_blocks import Block
 from phcle.contexts.cooccurrence import LabelLinks
 from phcle.contexts.hierarchy import Hierarchy
 from phcle.contexts.labels import index_of, positions_of, some_names
@@ -32,6 +31,7 @@ from phcle.contexts.protocol import (
     AT,
     HAS,
     LACKS,
+    Blocks,
     Codes,
     Context,
     LinearUpdate,
@@ -40,7 +40,7 @@ from phcle.contexts.protocol import (
     Penalties,
     Reasons,
     Sample,
-    StartTarget,
+    Target,
     Term,
     sparse_target,
 )
@@ -574,25 +574,19 @@ class FamilyContext(Context):
         """λ3 α."""
         return weight * lam.ridge
 
-    def label_term(
-        self, backend: Backend, blocks: Sequence[Block], lam: Penalties
-    ) -> CentreTerm:
+    def label_term(self, backend: Backend, blocks: Blocks, lam: Penalties) -> Term:
         return CentreTerm(backend, self.rows, blocks)
 
     def factor_update(self, backend: Backend, dim: int, lam: Penalties) -> NodeUpdate:
         return NodeUpdate(backend, self, lam)
 
-    def factor_penalties(
-        self, xp: Any, factor: Array, lam: Penalties
-    ) -> Mapping[str, float]:
+    def penalties(self, xp: Any, factor: Array, lam: Penalties) -> Mapping[str, float]:
         """What holds the nodes together: λ3 γ tr(Pᵀ Q P) / 2."""
         P = np.asarray(to_device(factor, "cpu"), np.float64)
         square = float((P * (self.bonds @ P)).sum())
         return {"family": 0.5 * lam.ridge * lam.stiffness * square}
 
-    def start_target(
-        self, backend: Backend, weight: float, lam: Penalties
-    ) -> StartTarget:
+    def target(self, backend: Backend, weight: float, lam: Penalties) -> Target:
         return sparse_target(backend, self.entries, 0.0)
 
     def teaches(self, weight: float) -> Flags:
@@ -722,15 +716,11 @@ class CentreTerm(Term):
     centres: Array
     weight: float
 
-    def __init__(
-        self, backend: Backend, places: sp.csr_array, blocks: Sequence[Block]
-    ) -> None:
+    def __init__(self, backend: Backend, places: sp.csr_array, blocks: Blocks) -> None:
         self.backend, self.blocks = backend, blocks
         self.places = backend.sparse(places)
 
-    def at(
-        self, other: Array, weight: float, *, sample: Sample | None = None
-    ) -> CentreTerm:
+    def at(self, other: Array, weight: float, *, sample: Sample | None = None) -> Self:
         view = copy(self)
         view.centres = self.places @ other
         view.weight = weight
@@ -804,9 +794,7 @@ class NodeUpdate(LinearUpdate):
         solver = _factorised(places, self.family.bonds, weight, self.stiffness)
         return self.backend.indices(rows), places, solver
 
-    def improve(
-        self, W: Array, factor: Array, weight: float, *, tol: float = 1e-5
-    ) -> Array:
+    def improve(self, W: Array, factor: Array, weight: float) -> Array:
         """Solve for all nodes, which depend on W linearly."""
         return self._nodes(W, weight, Processes())
 

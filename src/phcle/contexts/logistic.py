@@ -9,10 +9,10 @@ in proportion to their mass, gives an unbiased estimate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +21,11 @@ import scipy.sparse as sp
 from phcle.arrays import AnyFloats
 from phcle.backends.pairs import Columns, n_sampled_columns
 from phcle.backends.protocol import Array, Backend
-from phcle.backends.row_blocks import Block
 from phcle.contexts.protocol import (
+    Blocks,
     Local,
     Sample,
-    StartTarget,
+    Target,
     Term,
     padded_blocks,
     sparse_target,
@@ -76,7 +76,7 @@ class LogisticTerm(Term):
         counts: Any,
         row_rate: AnyFloats,
         column_mass: AnyFloats,
-        blocks: Sequence[Block],
+        blocks: Blocks,
     ) -> None:
         self.backend = backend
         self.column_mass = column_mass
@@ -89,9 +89,7 @@ class LogisticTerm(Term):
         term.backend = backend
         return term
 
-    def at(
-        self, other: Array, weight: float, *, sample: Sample | None = None
-    ) -> LogisticTerm:
+    def at(self, other: Array, weight: float, *, sample: Sample | None = None) -> Self:
         """Fix the other factor and the weight; the Gram matrix stays exact."""
         view, xp = copy(self), self.backend.xp
         view.other, view.weight, view.sample = other, weight, sample
@@ -128,9 +126,7 @@ class LogisticTerm(Term):
         """Squared length of every row of the other factor: (columns,)."""
         return self.backend.xp.sum(self.other * self.other, axis=1)
 
-    def local(
-        self, block: int, y: Array, chosen: Array | None = None
-    ) -> _LocalLogistic:
+    def local(self, block: int, y: Array, chosen: Array | None = None) -> Local:
         return _LocalLogistic(self, block, y, chosen)
 
 
@@ -225,7 +221,7 @@ def log_ratio_target(
     column_mass: AnyFloats,
     negatives: float,
     weight: float,
-) -> StartTarget:
+) -> Target:
     """Make the start of a relational context: x is the log ratio of counts.
 
     Parameters
@@ -245,7 +241,7 @@ def log_ratio_target(
 
     Returns
     -------
-    StartTarget
+    Target
         log(D / expected) where a count is known, −log(1 + k) − `BELOW` elsewhere.
     """
     low, xp = np.log1p(negatives) + BELOW, backend.xp
@@ -260,7 +256,7 @@ def log_ratio_target(
     above = sparse_target(backend, found, weight)
     known = backend.asarray((row_rate > 0)[:, None])
     below = backend.asarray(low * np.ones((counts.shape[1], 1)))
-    return StartTarget(
+    return Target(
         weight,
         lambda V: above.product(V) - known * (below.T @ V),
         lambda W: above.transposed(W) - below * (known.T @ W),

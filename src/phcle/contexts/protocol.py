@@ -42,6 +42,10 @@ Sample = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
 """Positions of sampled columns, and the mass that each represents."""
 
 
+Blocks = Sequence[Block]
+"""Blocks of rows that are updated together."""
+
+
 Made = TypeVar("Made")
 
 
@@ -168,9 +172,7 @@ class Term(Protocol):
 class FactorUpdate(Protocol):
     """Updates the factor of one context while W is fixed."""
 
-    def improve(
-        self, W: Array, factor: Array, weight: float, *, tol: float = 1e-5
-    ) -> Array:
+    def improve(self, W: Array, factor: Array, weight: float) -> Array:
         """Improve the factor, so that it gets no worse.
 
         Parameters
@@ -181,8 +183,6 @@ class FactorUpdate(Protocol):
             The factor.
         weight : float
             Weight of the term.
-        tol : float, default 1e-5
-            Relative change at which an iteration of the context's own ends.
 
         Returns
         -------
@@ -235,7 +235,7 @@ class LinearUpdate(FactorUpdate, Protocol):
 
 
 @dataclass(frozen=True)
-class StartTarget:
+class Target:
     """What W times the factor of a context should be at the spectral start.
 
     Attributes
@@ -253,7 +253,7 @@ class StartTarget:
     transposed: Callable[[Array], Array]
 
 
-def sparse_target(backend: Backend, matrix: Any, weight: float) -> StartTarget:
+def sparse_target(backend: Backend, matrix: Any, weight: float) -> Target:
     """Make a target from a sparse matrix.
 
     Parameters
@@ -267,11 +267,11 @@ def sparse_target(backend: Backend, matrix: Any, weight: float) -> StartTarget:
 
     Returns
     -------
-    StartTarget
+    Target
         Products with the matrix.
     """
     here, turned = backend.sparse(matrix), backend.sparse(backend.turned(matrix))
-    return StartTarget(
+    return Target(
         weight,
         lambda V: here @ V,
         lambda W: turned @ W,
@@ -279,7 +279,7 @@ def sparse_target(backend: Backend, matrix: Any, weight: float) -> StartTarget:
 
 
 def padded_blocks(
-    backend: Backend, entries: Any, blocks: Sequence[Block]
+    backend: Backend, entries: Any, blocks: Blocks
 ) -> dict[int, PaddedRows]:
     """Pad the entries of the blocks that this process updates.
 
@@ -329,7 +329,7 @@ class ColumnUpdate:
         self,
         backend: Backend,
         entries: Any,
-        make_term: Callable[[Any, Sequence[Block]], Term],
+        make_term: Callable[[Any, Blocks], Term],
         ridge: float,
         dim: int,
     ) -> None:
@@ -726,7 +726,7 @@ class Context(ABC):
         self,
         backend: Backend,
         entries: Any,
-        blocks: Sequence[Block],
+        blocks: Blocks,
         lam: Penalties,
         *,
         is_turned: bool = False,
@@ -753,9 +753,7 @@ class Context(ABC):
         """
         raise NotImplementedError  # by kinds that make their terms in another way
 
-    def label_term(
-        self, backend: Backend, blocks: Sequence[Block], lam: Penalties
-    ) -> Term:
+    def label_term(self, backend: Backend, blocks: Blocks, lam: Penalties) -> Term:
         """Return the term of the objective for updates of W.
 
         Parameters
@@ -818,9 +816,7 @@ class Context(ABC):
         """
         return lam.context_ridge
 
-    def factor_penalties(
-        self, xp: Any, factor: Array, lam: Penalties
-    ) -> Mapping[str, float]:
+    def penalties(self, xp: Any, factor: Array, lam: Penalties) -> Mapping[str, float]:
         """Compute the penalties on the factor.
 
         Parameters
@@ -841,9 +837,7 @@ class Context(ABC):
         return {"context_ridge": 0.5 * self.factor_ridge(lam) * square}
 
     @abstractmethod
-    def start_target(
-        self, backend: Backend, weight: float, lam: Penalties
-    ) -> StartTarget:
+    def target(self, backend: Backend, weight: float, lam: Penalties) -> Target:
         """Return what W times the factor should be at the spectral start.
 
         Parameters
@@ -857,7 +851,7 @@ class Context(ABC):
 
         Returns
         -------
-        StartTarget
+        Target
             Products with the target.
         """
 

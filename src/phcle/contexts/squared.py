@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from phcle.backends.row_blocks import Block, pad_rows, split_rows
 from phcle.contexts.gaps import Gaps, Marked, ScaledRows
 from phcle.contexts.protocol import (
     UNITS,
+    Blocks,
     FactorUpdate,
     Local,
     Sample,
@@ -190,18 +191,14 @@ class SquaredTerm(Term):
     gram: Array
     target: Array
 
-    def __init__(
-        self, backend: Backend, values: ScaledRows, blocks: Sequence[Block]
-    ) -> None:
+    def __init__(self, backend: Backend, values: ScaledRows, blocks: Blocks) -> None:
         self.backend, self.blocks = backend, blocks
         (cells, by_gaps), self.values = values.by_row, values.placed(backend)
         self.padded = padded_blocks(backend, cells, blocks)
         self.full = [backend.asarray(by_gaps[block.rows]) for block in blocks]
         self.energy = [backend.asarray(values.energy[block.rows]) for block in blocks]
 
-    def at(
-        self, other: Array, weight: float, *, sample: Sample | None = None
-    ) -> SquaredTerm:
+    def at(self, other: Array, weight: float, *, sample: Sample | None = None) -> Self:
         view = copy(self)
         view.other, view.weight = other, weight
         # UᵀU, shared by rows with few gaps
@@ -259,6 +256,10 @@ class _LocalSquared(Local):
         return level * self.view.gram
 
 
+SETTLED = 1e-5
+"""Relative change at which FISTA ends."""
+
+
 MOST_STEPS = 50
 """Most FISTA steps per sweep: InnerMaxIter of the paper."""
 
@@ -300,9 +301,7 @@ class DescriptionUpdate(FactorUpdate):
         self.by_gaps = [bool(by_gaps[x.rows[0]]) for x in self.blocks]
         self.padded = [pad_rows(cells, x.rows, backend) for x in self.blocks]
 
-    def improve(
-        self, W: Array, factor: Array, weight: float, *, tol: float = 1e-5
-    ) -> Array:
+    def improve(self, W: Array, factor: Array, weight: float) -> Array:
         """Improve U for this W; `weight` is λ1 β."""
         xp, backend = self.backend.xp, self.backend
         U = xp.asarray(factor, copy=True)
@@ -318,7 +317,7 @@ class DescriptionUpdate(FactorUpdate):
             at = self.blocks[number].at
             bend, shared = self._bend(number, whole, W, weight)
             aim, start = xp.take(target, at, axis=0), xp.take(U, at, axis=0)
-            U[at] = self._settled(bend, shared, aim, start, tau, tol)  # own rows
+            U[at] = self._settled(bend, shared, aim, start, tau)  # own rows
 
         own = backend.processes.own_blocks(len(self.blocks))
         if tau > 0:
@@ -350,7 +349,6 @@ class DescriptionUpdate(FactorUpdate):
         target: Array,
         start: Array,
         tau: float,
-        tol: float,
     ) -> Array:
         """Minimise ½ uᵀ G u − target·u + λ2‖u‖₁ + λ3/2 ‖u‖² for every row u, by FISTA.
 
@@ -385,7 +383,7 @@ class DescriptionUpdate(FactorUpdate):
             following = (1 + (1 + 4 * momentum**2) ** 0.5) / 2
             ahead = renewed + (momentum - 1) / following * moved
             u, momentum = renewed, following
-            if change <= tol * max(size, 1e-12):
+            if change <= SETTLED * max(size, 1e-12):
                 break
         total = value(u, bend(u))
         return xp.where((total < lowest)[:, None], u, best)

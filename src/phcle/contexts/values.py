@@ -14,7 +14,6 @@ import scipy.sparse as sp
 
 from phcle.arrays import AnyFloats, Flags, Floats, Ints
 from phcle.backends.protocol import Array, Backend
-from phcle.backends.row_blocks import Block
 from phcle.contexts import encoders
 from phcle.contexts.encoders import Field, FieldKind, Source, fields_of
 from phcle.contexts.gaps import Gaps, ScaledRows
@@ -33,12 +32,14 @@ from phcle.contexts.protocol import (
     LACKS,
     LOW,
     UNKNOWN,
+    Blocks,
     Codes,
     Context,
     Pair,
     Penalties,
     Reasons,
-    StartTarget,
+    Target,
+    Term,
 )
 from phcle.contexts.squared import (
     DescriptionUpdate,
@@ -326,9 +327,7 @@ class DescriptiveContext(Context):
         """λ1 β."""
         return weight * lam.descriptive
 
-    def label_term(
-        self, backend: Backend, blocks: Sequence[Block], lam: Penalties
-    ) -> SquaredTerm:
+    def label_term(self, backend: Backend, blocks: Blocks, lam: Penalties) -> Term:
         return SquaredTerm(backend, self.rows, blocks)
 
     def factor_update(
@@ -339,9 +338,7 @@ class DescriptiveContext(Context):
             backend, self.rows, dim, sparsity=lam.sparsity, ridge=ridge
         )
 
-    def factor_penalties(
-        self, xp: Any, factor: Array, lam: Penalties
-    ) -> Mapping[str, float]:
+    def penalties(self, xp: Any, factor: Array, lam: Penalties) -> Mapping[str, float]:
         absolute = float(xp.sum(xp.abs(factor), dtype=xp.float64))
         square = float(xp.sum(factor * factor, dtype=xp.float64))
         ridge = 0.5 * self.factor_ridge(lam) * square
@@ -354,12 +351,10 @@ class DescriptiveContext(Context):
         threshold = lam.descriptive * self.shrinkage * self.rows.noise_level
         return threshold**2 / lam.ridge
 
-    def start_target(
-        self, backend: Backend, weight: float, lam: Penalties
-    ) -> StartTarget:
+    def target(self, backend: Backend, weight: float, lam: Penalties) -> Target:
         placed = self.rows.placed(backend)
         root = float(np.sqrt(weight))
-        return StartTarget(root, placed.product, placed.turned_product)
+        return Target(root, placed.product, placed.turned_product)
 
     # ---- in an embedding ----
 

@@ -276,7 +276,7 @@ class _Joint:
         factors, held = list(self.factors), 0.0
         for i, (update, weight) in self.families.items():
             factors[i] = update.improve(W, factors[i], weight)
-            own = contexts[i].factor_penalties(xp, factors[i], self.problem.penalties)
+            own = contexts[i].penalties(xp, factors[i], self.problem.penalties)
             held += sum(own.values())
         rows = self.device.rows(factors, self.weights)
         gradient, total = xp.zeros_like(W), 0.0

@@ -55,7 +55,7 @@ class PaperSolver(Solver):
                     columns = device.columns(update, state.W, sizes[i])
                     factors[i] = self._descend(columns, factors[i])
                 else:
-                    factors[i] = update.improve(state.W, factors[i], sizes[i], tol=1e-4)
+                    factors[i] = update.improve(state.W, factors[i], sizes[i])
             state = replace(state, factors=tuple(factors))
             rows = device.rows(state.factors, state.weights)
             if not comes_last:

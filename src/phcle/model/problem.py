@@ -159,7 +159,7 @@ class Problem:
         total = {"sparsity": 0.0, "ridge": 0.5 * lam.ridge * square}
         total["context_ridge"] = 0.0
         for context, factor in zip(self.contexts, factors, strict=True):
-            for name, value in context.factor_penalties(xp, factor, lam).items():
+            for name, value in context.penalties(xp, factor, lam).items():
                 total[name] = total.get(name, 0.0) + value
         return total
 

@@ -1,7 +1,7 @@
 """Where the factors start.
 
 "spectral" is one joint SVD of the targets of all contexts, side by side: each context
-defines what W times its factor should be (`Context.start_target`). "ones" is the
+defines what W times its factor should be (`Context.target`). "ones" is the
 paper's start, for comparison only: every dimension always gets the same gradient, so W
 keeps rank one. It is solved as a one-dimensional problem, because rounding would
 otherwise make the dimensions differ.
@@ -190,7 +190,7 @@ def spectral(
     """
     xp, lam = backend.xp, problem.penalties
     targets = [
-        context.start_target(backend, weight, lam)
+        context.target(backend, weight, lam)
         for context, weight in zip(
             problem.contexts, problem.term_weights(weights), strict=True
         )

@@ -71,7 +71,7 @@ def test_diagonal_is_kept_when_asked_for_or_when_columns_are_named():
 @pytest.mark.parametrize(
     ("counts", "options", "message"),
     [
-        ([[0, 1, 0], [1, 0, np.nan]], {}, "finite. Got nan.*'b' and column 'z'"),
+        ([[0, 1, 0], [1, 0, np.nan]], {}, "finite.* Got nan.*'b' and column 'z'"),
         (sp.csr_array([[0, 1, 0], [1, 0, np.inf]]), {}, "Got inf.*'b' and column 'z'"),
         ([[0, 1, 0], [1, 0, -1.0]], {}, "zero or more.*'b' and column 'z'"),
         (
