@@ -21,6 +21,7 @@ from phcle.contexts.labels import (
     index_of,
     positions_of,
     some_names,
+    union_of,
 )
 from phcle.contexts.matrices import LARGEST
 from phcle.errors import ContextError, ContextWarning, FileError, OptionError
@@ -80,7 +81,7 @@ class LabelLinks:
     @classmethod
     def between(
         cls, labels: Sequence[str], columns: Sequence[str], counts: sp.csr_array
-    ) -> LabelLinks | None:
+    ) -> LabelLinks:
         """Take counts of labels with labels as links of one relation.
 
         Parameters
@@ -94,16 +95,14 @@ class LabelLinks:
 
         Returns
         -------
-        LabelLinks or None
-            The links; None if a column is no label.
+        LabelLinks
+            The links.
         """
-        at = positions_of(columns, index_of(labels))
-        if (at < 0).any():
-            return None
-        found = sp.coo_array(counts)
-        source, column = (axis.astype(np.int64) for axis in found.coords)
-        ends = np.stack([source, at[column], np.zeros_like(source)])
-        return cls(tuple(labels), ("",), ends, found.data.astype(np.float64))
+        index, found = index_of(union_of([labels, columns])), sp.coo_array(counts)
+        source = positions_of(labels, index)[found.coords[0]]
+        target = positions_of(columns, index)[found.coords[1]]
+        ends = np.stack([source, target, np.zeros_like(source)])
+        return cls(tuple(index), ("",), ends, found.data.astype(np.float64))
 
     def counts(self, *, directed: bool) -> sp.csr_array:
         """Sum the weights of links between every two labels.

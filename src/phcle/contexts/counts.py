@@ -136,19 +136,18 @@ class RelationalContext(Context):
             return GraphKinship(self.labels, self.counts, self.triples)
         if not (known and {*known, *self.labels}.issuperset(self.columns)):
             return None
-        names = tuple(dict.fromkeys((*self.labels, *self.columns)))
-        at, found = index_of(names), sp.coo_array(self.counts)
-        rows, columns = positions_of(self.labels, at), positions_of(self.columns, at)
-        ends = rows[found.coords[0]], columns[found.coords[1]]
-        weights = sp.csr_array((found.data, ends), shape=(len(names),) * 2)
+        links = LabelLinks.between(self.labels, self.columns, self.counts)
+        weights = links.counts(directed=True)
         both_ways = sp.csr_array(weights.maximum(weights.T))
-        return GraphKinship(names, both_ways, self.triples)
+        return GraphKinship(links.names, both_ways, self.triples)
 
     @property
     def links(self) -> LabelLinks | None:
         """Links between labels, if the columns are labels."""
         if self.triples is not None or self.recipe is not None:
             return self.triples
+        if not self.index.keys() >= set(self.columns):
+            return None
         return LabelLinks.between(self.labels, self.columns, self.counts)
 
     @property
@@ -239,7 +238,14 @@ class RelationalContext(Context):
         if len(used) < len(columns):
             rows, columns = rows[:, used], some_names(columns, used)
         own = rows if is_listed is None else take_rows(rows, is_listed)
-        scale = self._scale_of(rows)
+        total, scale = float(rows.sum()), 1.0
+        if rows.nnz and total < SMALLEST:
+            raise ContextError(
+                f"context {self.name!r}: its counts sum to {total:g}; multiply them "
+                f"so that the sum is {SMALLEST:g} or more."
+            )
+        if rows.nnz:  # to a sum of `UNITS` per label that has counts
+            scale = UNITS * np.count_nonzero(np.diff(rows.indptr)) / total
         # Half a billion counts are copied once, and their places not at all.
         places = rows.indices, rows.indptr
         scaled = sp.csr_array((rows.data * scale, *places), shape=rows.shape)
@@ -253,19 +259,6 @@ class RelationalContext(Context):
             column_mass=mass,
             total=float(mass.sum()),
         )
-
-    def _scale_of(self, counts: sp.csr_array) -> float:
-        """The number that scales counts to `UNITS` per label."""
-        n_observed = int(np.count_nonzero(np.diff(counts.indptr)))
-        if n_observed == 0:
-            return 1.0
-        total = float(counts.sum())
-        if total < SMALLEST:
-            raise ContextError(
-                f"context {self.name!r}: its counts sum to {total:g}; multiply them "
-                f"so that the sum is {SMALLEST:g} or more."
-            )
-        return UNITS * n_observed / total
 
     @cached_property
     def masses(self) -> tuple[AnyFloats, AnyFloats]:

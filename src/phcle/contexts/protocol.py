@@ -467,7 +467,7 @@ class Context(ABC):
         return found
 
     @cached_property
-    def index(self) -> Mapping[str, int]:
+    def index(self) -> dict[str, int]:
         """Position of each label."""
         return index_of(self.labels)
 
