@@ -276,11 +276,9 @@ class RelationalContext(Context):
         is_turned: bool = False,
     ) -> logistic.LogisticTerm:
         rates = self._rates(lam, is_turned=is_turned)
-        return logistic.LogisticTerm(backend, entries, *rates, blocks)
+        return logistic.LogisticTerm(backend, entries, rates, blocks)
 
-    def _rates(
-        self, lam: Penalties, *, is_turned: bool = False
-    ) -> tuple[AnyFloats, AnyFloats]:
+    def _rates(self, lam: Penalties, *, is_turned: bool = False) -> logistic.Rates:
         """Rates of rows and masses of columns: B = rate · massᵀ."""
         row, column = self.masses[::-1] if is_turned else self.masses
         return lam.negatives * row / self.total, column
@@ -289,14 +287,12 @@ class RelationalContext(Context):
         # About the curvature of the logistic loss at an average pair.
         weight = float(np.sqrt(weight * UNITS / len(self.columns)))
         counts, rates = self.stored(backend), self._rates(lam)
-        return logistic.log_ratio_target(backend, counts, *rates, lam.negatives, weight)
+        return logistic.log_ratio_target(backend, counts, rates, lam.negatives, weight)
 
     def floor(self, lam: Penalties, backend: Backend | None = None) -> float:
         """The value if x were the best number for every count."""
         backend = backend or choose_backend("numpy", "cpu", "float64")
-        return logistic.saturated_floor(
-            backend, self.stored(backend), *self._rates(lam)
-        )
+        return logistic.saturated_floor(backend, self.stored(backend), self._rates(lam))
 
     # ---- in an embedding ----
 

@@ -46,6 +46,10 @@ BELOW = 2.5
 odds are a twelfth, so that the start already keeps unrelated labels apart."""
 
 
+Rates = tuple[AnyFloats, AnyFloats]
+"""Rates of rows, and masses of columns."""
+
+
 class LogisticTerm(Term):
     """The term α Σ_c [ Q_yc softplus(x_yc) − D_yc x_yc ] with Q = D + rate · massᵀ.
 
@@ -55,10 +59,8 @@ class LogisticTerm(Term):
         Where to compute.
     counts : csr_array or StoredRows of shape (rows, columns)
         D.
-    row_rate : array of shape (rows,)
-        Rate of each row.
-    column_mass : array of shape (columns,)
-        Mass of each column.
+    rates : tuple of two arrays
+        Rate of each row, and mass of each column.
     blocks : sequence of Block
         Blocks of rows that are updated together.
     """
@@ -71,16 +73,10 @@ class LogisticTerm(Term):
     columns: Columns
 
     def __init__(
-        self,
-        backend: Backend,
-        counts: Any,
-        row_rate: AnyFloats,
-        column_mass: AnyFloats,
-        blocks: Blocks,
+        self, backend: Backend, counts: Any, rates: Rates, blocks: Blocks
     ) -> None:
-        self.backend = backend
-        self.column_mass = column_mass
-        self.mass = backend.asarray(column_mass)
+        row_rate, self.column_mass = rates
+        self.backend, self.mass = backend, backend.asarray(self.column_mass)
         self.rates = [backend.asarray(row_rate[block.rows]) for block in blocks]
         self.padded = padded_blocks(backend, counts, blocks)
 
@@ -215,12 +211,7 @@ def _tiny(backend: Backend) -> float:
 
 
 def log_ratio_target(
-    backend: Backend,
-    counts: Any,
-    row_rate: AnyFloats,
-    column_mass: AnyFloats,
-    negatives: float,
-    weight: float,
+    backend: Backend, counts: Any, rates: Rates, negatives: float, weight: float
 ) -> Target:
     """Make the start of a relational context: x is the log ratio of counts.
 
@@ -230,10 +221,8 @@ def log_ratio_target(
         Where to compute.
     counts : csr_array or StoredRows of shape (labels, columns)
         Scaled counts.
-    row_rate : array of shape (labels,)
-        Rate of each row.
-    column_mass : array of shape (columns,)
-        Mass of each column.
+    rates : tuple of two arrays
+        Rate of each row, and mass of each column.
     negatives : float
         k.
     weight : float
@@ -245,7 +234,7 @@ def log_ratio_target(
         log(D / expected) where a count is known, −log(1 + k) − `BELOW` elsewhere.
     """
     low, xp = np.log1p(negatives) + BELOW, backend.xp
-    rate, mass = backend.asarray(row_rate), backend.asarray(column_mass)
+    rate, mass = map(backend.asarray, rates)
     rows, columns, values = _cells(counts)
     expected = xp.take(rate, rows) * xp.take(mass, columns)
     ratio = xp.log(values / xp.clip(expected, min=_tiny(backend))) + low
@@ -254,7 +243,7 @@ def log_ratio_target(
     else:
         found = counts.with_values(ratio)
     above = sparse_target(backend, found, weight)
-    known = backend.asarray((row_rate > 0)[:, None])
+    known = backend.asarray((rates[0] > 0)[:, None])
     below = backend.asarray(low * np.ones((counts.shape[1], 1)))
     return Target(
         weight,
@@ -271,9 +260,7 @@ def _cells(counts: Any) -> tuple[Any, Any, Any]:
     return counts.rows, counts.columns, counts.values
 
 
-def saturated_floor(
-    backend: Backend, counts: Any, row_rate: AnyFloats, column_mass: AnyFloats
-) -> float:
+def saturated_floor(backend: Backend, counts: Any, rates: Rates) -> float:
     """Compute the loss of the best x for each pair: a lower bound for any model.
 
     Parameters
@@ -282,10 +269,9 @@ def saturated_floor(
         Where the counts are; it computes in double precision.
     counts : csr_array or StoredRows of shape (labels, columns)
         D.
-    row_rate : array of shape (labels,)
-        k times the mass of a row over the total, so that B = rate · massᵀ.
-    column_mass : array of shape (columns,)
-        Mass of every column.
+    rates : tuple of two arrays
+        Rate of each row, k times its mass over the total, and mass of each column, so
+        that B = rate · massᵀ.
 
     Returns
     -------
@@ -298,7 +284,7 @@ def saturated_floor(
     def entropy(x: Array) -> Array:
         return x * xp.log(xp.clip(x, min=tiny))
 
-    rate, mass = precise.asarray(row_rate), precise.asarray(column_mass)
+    rate, mass = map(precise.asarray, rates)
     rows, columns, values = _cells(counts)
     total = 0.0
     for start in range(0, len(values), AT_ONCE):

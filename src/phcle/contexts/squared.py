@@ -291,7 +291,6 @@ class DescriptionUpdate(FactorUpdate):
         backend: Backend,
         values: ScaledRows,
         dim: int,
-        *,
         sparsity: float,
         ridge: float,
     ) -> None:

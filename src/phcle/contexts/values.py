@@ -35,6 +35,7 @@ from phcle.contexts.protocol import (
     Blocks,
     Codes,
     Context,
+    FactorUpdate,
     Pair,
     Penalties,
     Reasons,
@@ -330,13 +331,9 @@ class DescriptiveContext(Context):
     def label_term(self, backend: Backend, blocks: Blocks, lam: Penalties) -> Term:
         return SquaredTerm(backend, self.rows, blocks)
 
-    def factor_update(
-        self, backend: Backend, dim: int, lam: Penalties
-    ) -> DescriptionUpdate:
+    def factor_update(self, backend: Backend, dim: int, lam: Penalties) -> FactorUpdate:
         ridge = self.factor_ridge(lam)
-        return DescriptionUpdate(
-            backend, self.rows, dim, sparsity=lam.sparsity, ridge=ridge
-        )
+        return DescriptionUpdate(backend, self.rows, dim, lam.sparsity, ridge)
 
     def penalties(self, xp: Any, factor: Array, lam: Penalties) -> Mapping[str, float]:
         absolute = float(xp.sum(xp.abs(factor), dtype=xp.float64))
