@@ -271,11 +271,7 @@ def sparse_target(backend: Backend, matrix: Any, weight: float) -> Target:
         Products with the matrix.
     """
     here, turned = backend.sparse(matrix), backend.sparse(backend.turned(matrix))
-    return Target(
-        weight,
-        lambda V: here @ V,
-        lambda W: turned @ W,
-    )
+    return Target(weight, lambda V: here @ V, lambda W: turned @ W)
 
 
 def padded_blocks(
@@ -313,36 +309,25 @@ class ColumnUpdate:
 
     Parameters
     ----------
+    context : Context
+        The context in a fit.
     backend : Backend
         Where to compute.
-    entries : csr_array or StoredRows of shape (labels, columns)
-        Known cells of the context, perhaps from `Backend.stored`.
-    make_term : callable
-        Makes the transposed term from the transposed entries and the blocks of columns.
-    ridge : float
-        The λ of the squared penalty on the factor.
     dim : int
         Length of a vector.
+    lam : Penalties
+        Penalties of the fit.
     """
 
     def __init__(
-        self,
-        backend: Backend,
-        entries: Any,
-        make_term: Callable[[Any, Blocks], Term],
-        ridge: float,
-        dim: int,
+        self, context: Context, backend: Backend, dim: int, lam: Penalties
     ) -> None:
-        turned = backend.turned(entries)
-        self.ridge = ridge
-        self.blocks = split_rows(
-            backend,
-            [turned],
-            turned.shape[0],
-            dim=dim,
-            tile_columns=backend.columns_in_memory(turned.shape[1], dim),
-        )
-        self.term = make_term(turned, self.blocks)
+        turned = backend.turned(context.stored(backend))
+        n_rows, n_columns = turned.shape
+        size = backend.columns_in_memory(n_columns, dim)
+        self.ridge = context.factor_ridge(lam)
+        self.blocks = split_rows(backend, [turned], n_rows, dim=dim, tile_columns=size)
+        self.term = context.term(backend, turned, self.blocks, lam, is_turned=True)
 
 
 def kept_by_backend(make: Callable[[Any, Backend], Made]) -> Callable[..., Made]:
@@ -791,15 +776,7 @@ class Context(ABC):
         FactorUpdate or ColumnUpdate
             The update of this kind of context.
         """
-        return ColumnUpdate(
-            backend,
-            self.stored(backend),
-            lambda turned, blocks: self.term(
-                backend, turned, blocks, lam, is_turned=True
-            ),
-            self.factor_ridge(lam),
-            dim,
-        )
+        return ColumnUpdate(self, backend, dim, lam)
 
     def factor_ridge(self, lam: Penalties) -> float:
         """Return the λ of the squared penalty on the factor.
