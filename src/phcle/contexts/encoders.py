@@ -16,14 +16,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
-from phcle.arrays import Flags, Floats
+from phcle.arrays import Floats
 from phcle.contexts.labels import as_label, as_labels, is_missing, normal
 from phcle.contexts.matrices import check_array
 from phcle.contexts.protocol import warn_unknown_columns
@@ -57,52 +56,6 @@ class Field:
     kind: FieldKind
     at: slice
     values: tuple[str, ...] = ()
-
-
-def fields_of(
-    columns: Sequence[str],
-    titles: Sequence[str],
-    is_truth: Flags,
-    all_are: FieldKind | None = None,
-) -> tuple[Field, ...]:
-    """Join the columns of a context to fields.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        Names of the columns.
-    titles : sequence of str
-        For each column the title of the table's column that it came from.
-    is_truth : array of bool of shape (columns,)
-        Columns whose known values are all 0 or 1.
-    all_are : {"tag", "word"}, optional
-        The kind of all columns; by default their values tell.
-
-    Returns
-    -------
-    tuple of Field
-        The fields, in the order of their columns.
-
-    Examples
-    --------
-    >>> columns = ["weight", "size=large", "size=small"]
-    >>> titles = ["weight", "size", "size"]
-    >>> fields = fields_of(columns, titles, np.array([0, 1, 1]) > 0)
-    >>> [(field.title, field.kind, field.values) for field in fields]
-    [('weight', 'number', ()), ('size', 'category', ('large', 'small'))]
-    """
-    found = []
-    start = 0
-    for title, own in groupby(titles):
-        at = slice(start, start + len(list(own)))
-        start = at.stop
-        if columns[at.start] != title:
-            values = tuple(x.removeprefix(f"{title}=") for x in columns[at])
-            found.append(Field(title, "category", at, values))
-            continue
-        kind: FieldKind = "truth" if is_truth[at.start] else "number"
-        found.append(Field(title, all_are or kind, at))
-    return tuple(found)
 
 
 ODD = ("odd labels", "odd titles", "odd texts", "odd reasons")

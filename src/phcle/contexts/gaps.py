@@ -113,7 +113,7 @@ class Gaps:
                 f"{values.shape}; give both the same."
             )
         rows, columns = known.tocoo().coords
-        known.data = _cells(values, rows, columns)
+        known.data = cls(values).cells(rows, columns)
         n_outside = values.nnz - np.count_nonzero(known.data)
         if n_outside:
             raise ContextError(
@@ -149,11 +149,7 @@ class Gaps:
     @property
     def known(self) -> Flags:
         """Which cells are known, as a dense array of shape (rows, columns)."""
-        if not self.is_sparse:
-            return np.asarray(~np.isnan(self.values))
-        found = np.full(self.shape, not self.rest_unknown)
-        found[self.values.tocoo().coords] = ~np.isnan(self.values.data)
-        return found
+        return np.asarray(~np.isnan(self.toarray()))
 
     def n_known_along(self, axis: int) -> Floats:
         """Count the known cells of every column (axis 0) or row (axis 1)."""
@@ -247,7 +243,9 @@ class Gaps:
 
     def cells(self, rows: Ints, columns: Ints) -> Floats:
         """Return the values of known cells."""
-        return _cells(self.values, rows, columns)
+        if not len(rows):  # SciPy then returns a sparse matrix
+            return np.zeros(0)
+        return np.asarray(self.values[rows, columns], np.float64).ravel()
 
     def without(self, rows: Ints, columns: Ints) -> Gaps:
         """Return the matrix without some known cells."""
@@ -377,13 +375,6 @@ class Gaps:
         return cls.of(store.sparse("values", n_columns), mask, name)
 
 
-def _cells(values: Any, rows: Any, columns: Any) -> Floats:
-    """Values of some cells of a dense or sparse matrix."""
-    if not len(rows):  # SciPy then returns a sparse matrix
-        return np.zeros(0)
-    return np.asarray(values[rows, columns], np.float64).ravel()
-
-
 def _sums(lines: Ints, numbers: Any, n_lines: int) -> Floats:
     """The sum of the numbers of each line."""
     return np.bincount(lines, numbers, n_lines).astype(np.float64, copy=False)
@@ -441,10 +432,9 @@ class ScaledRows:
     def __getitem__(self, rows: Ints) -> Self:
         """The rows of some labels, in this order."""
         at = np.full(self.n_labels, -1)
-        at[rows] = np.arange(len(rows))
-        kept = np.flatnonzero(at[self.rows] >= 0)
-        kept = kept[np.argsort(at[self.rows[kept]])]
-        gaps, own = self.gaps.take(kept), at[self.rows[kept]]
+        at[self.rows] = np.arange(len(self.rows))
+        own = np.flatnonzero(at[rows] >= 0)
+        gaps = self.gaps.take(at[rows[own]])
         return replace(self, gaps=gaps, rows=own, n_labels=len(rows))
 
     def without(self, rows: Ints, columns: Ints | None = None) -> Self:
@@ -568,9 +558,8 @@ class Placed:
     def __init__(self, backend: Backend, scaled: ScaledRows) -> None:
         values, shift = scaled.filled
         self.backend, self.n_labels = backend, scaled.n_labels
-        self.rows, self.shift = backend.indices(scaled.rows), None
-        if shift is not None:
-            self.shift = backend.asarray(shift)
+        self.rows = backend.indices(scaled.rows)
+        self.shift = None if shift is None else backend.asarray(shift)
         self.is_sparse = bool(sp.issparse(values))
         if self.is_sparse:
             self.values = backend.sparse(values)

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,7 +16,7 @@ import scipy.sparse as sp
 from phcle.arrays import AnyFloats, Flags, Floats, Ints
 from phcle.backends.protocol import Array, Backend
 from phcle.contexts import encoders
-from phcle.contexts.encoders import Field, FieldKind, Source, fields_of
+from phcle.contexts.encoders import Field, FieldKind, Source
 from phcle.contexts.gaps import Gaps, ScaledRows
 from phcle.contexts.labels import (
     as_labels,
@@ -390,8 +391,17 @@ class DescriptiveContext(Context):
     def fields(self) -> tuple[Field, ...]:
         """Its fields, as the user knows them; none if nobody would complete them."""
         kinds: dict[str, FieldKind] = {"text": "word", "tags": "tag"}
-        is_truth, all_are = self.matrix.is_truth(), kinds.get(self.value_kind)
-        return fields_of(self.columns, self.titles, is_truth, all_are)
+        is_truth, found, start = self.matrix.is_truth(), [], 0
+        for title, own in groupby(self.titles):
+            at = slice(start, start + len(list(own)))
+            kind: FieldKind = "truth" if is_truth[start] else "number"
+            values: tuple[str, ...] = ()
+            if self.columns[start] != title:
+                kind = "category"
+                values = tuple(x.removeprefix(f"{title}=") for x in self.columns[at])
+            found.append(Field(title, kinds.get(self.value_kind, kind), at, values))
+            start = at.stop
+        return tuple(found)
 
     @cached_property
     def is_number(self) -> Flags:
