@@ -41,7 +41,7 @@ def _fit():
 def options_of_fit(path):
     """What `phcle --config FILE fit` would run with."""
     parent, command = _fit()
-    given = options_in(path, "fit", parent.command.commands)
+    given = options_in(path, command)
     with command.make_context("fit", [], parent=parent, default_map=given) as own:
         return dict(own.params)
 

@@ -366,7 +366,6 @@ def read_config(path: Path) -> Any:
 
 
 CONFIG = b"""out = "labels.phcle"
-[fit]
 hierarchy = "tree.csv"
 attributes = ["looks.csv", "uses=more.csv"]
 dim = 50

@@ -356,6 +356,44 @@ def check_options(values: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+TRUTH = {"true": True, "yes": True, "false": False, "no": False}
+
+
+def option_value(name: str, text: str) -> Any:
+    """Turn the text that a shell gave for an option into a value to check.
+
+    Parameters
+    ----------
+    name : str
+        The option; an unknown one is refused by `check_options`.
+    text : str
+        The text; weights are written as `tree=1,looks=0.5`.
+
+    Returns
+    -------
+    object
+        The value; the text itself if it can be none.
+
+    Examples
+    --------
+    >>> option_value("weights", "tree=1,looks=0.5"), option_value("dim", "auto")
+    ({'tree': 1.0, 'looks': 0.5}, 'auto')
+    """
+    kind = {option.name: option.kind for option in OPTIONS}.get(name, str)
+    if name == "weights" and "=" in text:
+        pairs = [piece.rpartition("=") for piece in text.split(",")]
+        try:
+            return {context.strip(): float(number) for context, _, number in pairs}
+        except ValueError:
+            raise OptionError(
+                f"weights must look like tree=1,looks=0.5. Got {text!r} instead."
+            ) from None
+    try:
+        return TRUTH.get(text.lower(), text) if kind is bool else kind(text)
+    except ValueError:
+        return text
+
+
 def shortened(value: Any) -> str:
     """Write a value as Python does, cut if it is long.
 

@@ -30,7 +30,6 @@ HOMES = {
     "second": ("Second",),
     "security": ("Rules", "is_loopback"),
     "server": ("address_of", "bind", "make_app", "serve"),
-    "understand": ("Pictures",),
 }
 """Public names by module."""
 

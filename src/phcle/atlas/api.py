@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlencode
 
 import numpy as np
@@ -25,8 +23,11 @@ from phcle.atlas.opened import Opened
 from phcle.atlas.second import Second
 from phcle.atlas.security import CostlyRoute
 from phcle.atlas.shared import shared_by
-from phcle.atlas.understand import Pictures, understood
+from phcle.atlas.understand import understood
 from phcle.errors import OptionError
+
+if TYPE_CHECKING:
+    from phcle.images import ImageMap
 
 N_REASONS = 5
 """Columns that are named in each group of an explanation."""
@@ -54,13 +55,13 @@ class Workspace:
         The embedding.
     second : Second or None
         The other embedding.
-    pictures : Pictures
-        What describes pictures.
+    image_map : ImageMap or None
+        The map of pictures.
     """
 
     opened: Opened
     second: Second | None = None
-    pictures: Pictures = field(default_factory=Pictures)
+    image_map: ImageMap | None = None
 
     def start(self) -> None:
         """Start the background work."""
@@ -85,14 +86,13 @@ def api_routers(workspace: Workspace) -> list[APIRouter]:
     quick = APIRouter(prefix="/api")
     costly = APIRouter(prefix="/api", route_class=CostlyRoute)
     _add_embedding(quick, costly, workspace)
-    _add_labels(quick, costly, workspace.opened)
-    _add_new(quick, costly, workspace)
+    _add_labels(quick, costly, workspace)
     return [quick, costly]
 
 
 def _add_embedding(quick: APIRouter, costly: APIRouter, workspace: Workspace) -> None:
     """Add what is said about all labels."""
-    opened, second, pictures = workspace.opened, workspace.second, workspace.pictures
+    opened, second, image_map = workspace.opened, workspace.second, workspace.image_map
 
     @cache
     def about() -> dict[str, Any]:
@@ -102,8 +102,8 @@ def _add_embedding(quick: APIRouter, costly: APIRouter, workspace: Workspace) ->
             "is_report": False,
             "left_out": [],
             "compared_with": None if second is None else second.title,
-            "takes_features": pictures.image_map is not None,
-            "takes_pictures": pictures.open_network is not None,
+            "takes_features": image_map is not None,
+            "takes_pictures": image_map is not None and image_map.network is not None,
         }
 
     @lru_cache(maxsize=1)
@@ -162,9 +162,9 @@ def _add_embedding(quick: APIRouter, costly: APIRouter, workspace: Workspace) ->
         return JSONResponse(found)
 
 
-def _add_labels(quick: APIRouter, costly: APIRouter, opened: Opened) -> None:
-    """Add what is said about some labels."""
-    embedding = opened.embedding
+def _add_labels(quick: APIRouter, costly: APIRouter, workspace: Workspace) -> None:
+    """Add what is said about some labels, new ones and pictures."""
+    opened, embedding = workspace.opened, workspace.opened.embedding
     addresses = Addresses(opened)
 
     @quick.get("/search")
@@ -219,18 +219,30 @@ def _add_labels(quick: APIRouter, costly: APIRouter, opened: Opened) -> None:
 
     @costly.get("/node")
     def node(node: Text) -> JSONResponse:
-        """A node of the hierarchy: its labels, what they share, and what is odd."""
+        """A node of the hierarchy: its labels, and what they share."""
         return JSONResponse(pages.node_page(opened, node))
 
     @costly.post("/shared")
     def shared(
         rows: Annotated[list[int], Body(embed=True, max_length=1_000_000)],
     ) -> JSONResponse:
-        """What the labels of some rows share, and what is odd among them."""
+        """What the labels of some rows share."""
         found = _checked(embedding, rows)
         if len(found) < 2:
             raise OptionError("two labels or more share something. Give more of them.")
         return JSONResponse(shared_by(opened, found))
+
+    @costly.post("/add")
+    def add(form: NewLabelForm) -> JSONResponse:
+        """Where a new label would stand. Nothing is stored."""
+        return JSONResponse(landed(opened, *land(opened, form)))
+
+    @quick.post("/understand")
+    async def understand(request: Request) -> JSONResponse:
+        """Related labels and attributes of a file of features (.npy) or a picture."""
+        given = embedding, workspace.image_map, await request.body()
+        found = await to_thread.run_sync(understood, *given, limiter=PICTURES)
+        return JSONResponse(found)
 
 
 def _checked(embedding: Any, rows: list[int]) -> Ints:
@@ -238,33 +250,3 @@ def _checked(embedding: Any, rows: list[int]) -> Ints:
     if rows and not 0 <= min(rows) <= max(rows) < len(embedding):
         raise OptionError(f"rows must be from 0 to {len(embedding) - 1}.")
     return np.unique(np.array(rows, dtype=np.int64))
-
-
-def _add_new(quick: APIRouter, costly: APIRouter, workspace: Workspace) -> None:
-    """Add new labels and pictures."""
-    opened = workspace.opened
-
-    @costly.post("/add")
-    def add(form: NewLabelForm, as_file: bool = False) -> Response:
-        """Where a new label would stand, or a file with it. Nothing is stored."""
-        whole, notes = land(opened, form)
-        if not as_file:
-            return JSONResponse(landed(opened, whole, notes))
-        with TemporaryDirectory(prefix="phcle-") as folder:
-            path = Path(folder) / "more.phcle"
-            whole.save(path)
-            content = path.read_bytes()
-        return Response(
-            content,
-            media_type="application/octet-stream",
-            headers={"content-disposition": 'attachment; filename="more.phcle"'},
-        )
-
-    @quick.post("/understand")
-    async def understand(request: Request) -> JSONResponse:
-        """Related labels and attributes of a file of features (.npy) or a picture."""
-        content = await request.body()
-        found = await to_thread.run_sync(
-            understood, opened.embedding, workspace.pictures, content, limiter=PICTURES
-        )
-        return JSONResponse(found)

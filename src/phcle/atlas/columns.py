@@ -117,11 +117,8 @@ def _columns_of_table(
         if isinstance(stored, Predictions):
             share = is_described[gaps].mean() if gaps.any() else 1.0
             weights = np.array([share, 1 - share]) @ stored.weights[:, number]
-            readers = [
-                {"name": name, "weight": float(weight)}
-                for name, weight in zip(stored.readers, weights, strict=True)
-                if weight >= LEAST_WEIGHT
-            ]
+            mix = zip(stored.readers, weights.tolist(), strict=True)
+            readers = [{"name": x, "weight": y} for x, y in mix if y >= LEAST_WEIGHT]
         found.append(
             {
                 "context": context.name,

@@ -7,7 +7,6 @@ more. It uses exact neighbours, which the map shows too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 
@@ -18,7 +17,6 @@ from phcle.arrays import Ints
 from phcle.embedding.search import Neighbours, Search
 
 Floats = npt.NDArray[np.float32]
-Progress = Callable[[int, int], None]
 
 FEW = 3_000
 """Up to this many labels scikit-learn's t-SNE is used, which takes seconds."""
@@ -45,8 +43,8 @@ SMALL, WIDE = 1e-4, 30.0
 another map, at most. Finished maps of 72 and 510 labels have 10 and 22; half of that
 is as good, three times as much is not."""
 
-EVERY = 25
-"""Iterations after which openTSNE reports; it measures its error then."""
+JOBS = 2
+"""Threads for more labels than a few."""
 
 SAME = 4
 """Vectors that agree to this many decimals are taken as equal."""
@@ -74,12 +72,7 @@ class Layout:
 
 
 def lay_out(
-    units: Floats,
-    *,
-    jobs: int = 2,
-    table: Neighbours | None = None,
-    start: Floats | None = None,
-    progress: Progress = lambda done, total: None,
+    units: Floats, *, table: Neighbours | None = None, start: Floats | None = None
 ) -> Layout:
     """Compute a place for each label, near the labels it is similar to.
 
@@ -87,16 +80,11 @@ def lay_out(
     ----------
     units : ndarray of shape (labels, dim)
         Vectors of length one.
-    jobs : int, default 2
-        Number of threads.
     table : Neighbours, optional
         The neighbours of all labels, if they are known already.
     start : ndarray of shape (labels, 2), optional
         Places on another map to start from. Labels stay near them as far as their
         neighbours allow. Default: principal components.
-    progress : callable, optional
-        Called with the numbers of iterations done and in total; the total is 0 where
-        they cannot be counted.
 
     Returns
     -------
@@ -105,9 +93,8 @@ def lay_out(
     """
     from threadpoolctl import threadpool_limits
 
-    progress(0, 0)
     # For few labels, threads that wait for each other are slower than one.
-    with threadpool_limits(1 if len(units) <= FEW else jobs):
+    with threadpool_limits(1 if len(units) <= FEW else JOBS):
         # Siblings of a hierarchy may have equal vectors. t-SNE gets each vector once:
         # with copies, the neighbours of a label would all be its copies, and the map
         # would fall apart.
@@ -117,8 +104,6 @@ def lay_out(
             units[kept],
             None if has_copies else table,
             None if start is None else start[kept],
-            jobs,
-            progress,
         )
     return Layout(_spread(_fit_square(places[copy_of])), method)
 
@@ -151,11 +136,7 @@ def _distinct(units: Floats) -> tuple[Ints, Ints]:
 
 
 def _arrange(
-    units: Floats,
-    table: Neighbours | None,
-    begin: Floats | None,
-    jobs: int,
-    progress: Progress,
+    units: Floats, table: Neighbours | None, begin: Floats | None
 ) -> tuple[Floats, str]:
     """Places of distinct vectors, and the method used."""
     if len(units) < FEWEST:
@@ -187,16 +168,13 @@ def _arrange(
     phases = [(EARLY, EXAGGERATION, 0.5), (LATE, 1.0, 0.8)]
     if begin is not None:
         phases = [(FROM_MAP, 1.0, 0.8)]
-    places = _by_open_tsne(near, start, perplexity, jobs, progress, phases)
-    return places, "t-SNE (openTSNE)"
+    return _by_open_tsne(near, start, perplexity, phases), "t-SNE (openTSNE)"
 
 
 def _by_open_tsne(
     near: Neighbours,
     start: Floats,
     perplexity: float,
-    jobs: int,
-    progress: Progress,
     phases: list[tuple[int, float, float]],
 ) -> Floats:
     """Places by openTSNE; a phase has iterations, exaggeration and momentum."""
@@ -209,31 +187,18 @@ def _by_open_tsne(
     affinities = PerplexityBasedNN(
         perplexity=perplexity,
         knn_index=PrecomputedNeighbors(near.rows.astype(np.int64), distances),
-        n_jobs=jobs,
+        n_jobs=JOBS,
         random_state=0,
     )
     places = TSNEEmbedding(
         start.astype(np.float64),
         affinities,
         negative_gradient_method="fft",
-        n_jobs=jobs,
+        n_jobs=JOBS,
         random_state=0,
     )
-    total, before = sum(n for n, _, _ in phases), 0
-
-    def count(iteration: int, _error: float, _places: object) -> None:
-        progress(before + iteration, total)
-
     for n, exaggeration, momentum in phases:
-        places.optimize(
-            n,
-            exaggeration=exaggeration,
-            momentum=momentum,
-            callbacks=count,
-            callbacks_every_iters=EVERY,
-            inplace=True,
-        )
-        before += n
+        places.optimize(n, exaggeration=exaggeration, momentum=momentum, inplace=True)
     return np.asarray(places, np.float32)
 
 

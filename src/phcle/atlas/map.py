@@ -9,11 +9,7 @@ import numpy as np
 from phcle.atlas.columns import packed
 from phcle.atlas.layout import SKETCH
 from phcle.atlas.opened import Opened
-from phcle.atlas.regions import (
-    group_regions,
-    node_regions,
-    part_regions,
-)
+from phcle.atlas.regions import group_regions, node_regions, part_regions
 
 N_NEAR = 8
 """Neighbours of each label that are sent with the map."""
@@ -37,13 +33,7 @@ def map_values(opened: Opened) -> dict[str, Any]:
     """
     embedding, found, places = opened.shown, opened.map.result, opened.places
     every = groupings(opened)
-    regions = [
-        region
-        for each in every
-        for region in group_regions(
-            each["title"], each["groups"], each["codes"], places
-        )
-    ]
+    regions = [x for each in every for x in group_regions(each, places)]
     _, tree = opened.taxonomy
     if tree.nodes:
         regions += node_regions(embedding, tree, places)

@@ -121,9 +121,7 @@ def landed(
     ]
     return {
         **as_json(found),
-        "observed": as_json(described.observed),
         "predicted": as_json(described.predicted),
-        "contexts": described.contexts,
         "why": as_json(why),
         "place": opened.places_near(whole.unit_vectors[-1:])[0].tolist(),
         "notes": notes,

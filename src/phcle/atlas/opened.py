@@ -37,9 +37,6 @@ from phcle.files.container import checksum
 Tell = Callable[[str], None]
 T = TypeVar("T")
 
-MANY, STEPS = 20_000, 10
-"""Report progress in this many steps, if there are at least so many labels."""
-
 N_BETWEEN, STEEP = 3, 16
 """A label that is not on the map lies between this many nearest ones on it, with their
 cosines to this power as weights."""
@@ -131,13 +128,11 @@ class Work(Generic[T]):
 
     def _progress(self, stage: str, done: int, total: int) -> None:
         """Keep the stage for the page, and report it."""
-        before, was_done, _ = self._stage
-        if stage == "done":
-            self._tell_progress("map ready")
-        elif stage != before:
-            self._tell_progress(f"{stage} ({total:,} labels)")
-        elif total >= MANY and done * STEPS // total > was_done * STEPS // total:
-            self._tell_progress(f"{stage}: {done / total:.0%}")
+        if stage != self._stage[0]:
+            is_done = stage == "done"
+            self._tell_progress(
+                "map ready" if is_done else f"{stage} ({total:,} labels)"
+            )
         self._stage = (stage, done, total)
 
 

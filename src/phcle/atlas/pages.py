@@ -10,7 +10,7 @@ import numpy as np
 from phcle import __version__
 from phcle.answers import Cell, as_json
 from phcle.atlas.opened import Opened, named
-from phcle.atlas.shared import shared_by, typical_first
+from phcle.atlas.shared import shared_by
 from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.complete import completed_cells
 from phcle.embedding.describe import describe
@@ -162,35 +162,26 @@ def _cells_of(
 ) -> list[list[dict[str, Any]]]:
     """The cells of each label that are known or predicted."""
     embedding = opened.embedding
-    at = {label: i for i, label in enumerate(labels)}
     rows = np.array([embedding.row_of[label] for label in labels], dtype=np.int64)
-    found: list[dict[tuple[str, str], Cell]] = [{} for _ in labels]
+    found: dict[str, dict[tuple[str, str], Cell]] = {label: {} for label in labels}
     for context in contexts:
-        own = [x for x in context.fields if x.kind != "tag"][:MOST_CELLS]
         read = embedding.tables[context.name].read(rows)
-        cells = [
-            column.cell(i, label, label)
-            for column in map(read.column, own)
-            for i, label in enumerate(labels)
-        ]
-        if context.weight > 0:
-            titles, name = [field.title for field in own], context.name
-            cells += completed_cells(
-                embedding,
-                labels=labels,
-                contexts=[name],
-                columns=titles,
-                probabilities=True,
-            )
-        for cell in cells:
-            found[at[cell.label]][cell.context, cell.column] = cell
+        for field in [x for x in context.fields if x.kind != "tag"][:MOST_CELLS]:
+            column = read.column(field)
+            for i, label in enumerate(labels):
+                found[label][context.name, field.title] = column.cell(i, label, label)
+    names = [context.name for context in contexts if context.weight > 0]
+    gaps = completed_cells(embedding, labels=labels, contexts=names, probabilities=True)
+    for cell in gaps:
+        if (cell.context, cell.column) in found[cell.label]:
+            found[cell.label][cell.context, cell.column] = cell
     return [
         [
             {key: value for key, value in vars(cell).items() if key not in UNTOLD}
-            for cell in own.values()
+            for cell in found[label].values()
             if cell.value is not None
         ]
-        for own in found
+        for label in labels
     ]
 
 
@@ -207,7 +198,7 @@ def node_page(opened: Opened, text: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        Its place, labels, what they share and what is odd.
+        Its place, its labels, the most typical first, and what they share.
     """
     node = opened.nodes.resolve(text)
     context, tree = opened.taxonomy
@@ -215,8 +206,9 @@ def node_page(opened: Opened, text: str) -> dict[str, Any]:
     sizes = {x: len(opened.rows_below(x)) for x in tree.children_of(node)}
     largest = sorted(sizes, key=lambda x: -sizes[x])[:MOST_CHILDREN]
     children = _nodes(opened, largest)
-    order = typical_first(opened, rows)[1][:MOST_LABELS] if len(rows) else rows
-    labels = [opened.embedding.labels[i] for i in rows[order].tolist()]
+    units = opened.embedding.unit_vectors[rows]
+    typical = np.argsort(-(units @ units.sum(axis=0)), kind="stable")[:MOST_LABELS]
+    labels = [opened.embedding.labels[i] for i in rows[typical].tolist()]
     return {
         **_nodes(opened, [node])[0],
         "context": context,

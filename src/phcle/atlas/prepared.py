@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -173,10 +174,7 @@ def _is_whole(found: Prepared, n: int) -> bool:
     )
 
 
-def prepare(
-    embedding: LabelEmbedding,
-    progress: Progress = lambda stage, done, total: None,
-) -> Prepared:
+def prepare(embedding: LabelEmbedding, progress: Progress) -> Prepared:
     """Compute neighbours, places and clusters of all labels.
 
     Parameters
@@ -184,7 +182,7 @@ def prepare(
     embedding : LabelEmbedding
         The embedding.
     progress : callable
-        Called with stage, labels done and all labels. Default: ignores them.
+        Called with stage, labels done and all labels.
 
     Returns
     -------
@@ -192,20 +190,13 @@ def prepare(
         The results.
     """
     n = len(embedding)
-    table = embedding.search.neighbour_table(
-        progress=lambda done, total: progress("finding neighbours", done, total),
-    )
+    near = partial(progress, "finding neighbours")
+    table = embedding.search.neighbour_table(progress=near)
     units = np.asarray(embedding.unit_vectors, np.float32)
     progress("grouping labels", 0, n)
     clusters, names = _clusters(embedding, units)
-    layout = lay_out(
-        units,
-        table=table,
-        # The total counts labels in the other stages; iterations become labels here.
-        progress=lambda done, total: progress(
-            "placing labels on the map", n * done // max(total, 1), n
-        ),
-    )
+    progress("placing labels on the map", 0, n)
+    layout = lay_out(units, table=table)
     progress("done", n, n)
     return Prepared(table, layout.places, clusters, names, layout.method)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,9 +145,8 @@ class _Search:
         self.children: dict[int, list[int]] = {}
         for child, parent in hierarchy.edges.tolist():
             self.children.setdefault(parent, []).append(child)
-        has_parent = np.zeros(len(hierarchy.nodes), bool)
-        has_parent[hierarchy.edges[:, 0]] = True
-        self.roots = np.flatnonzero(~has_parent).tolist()
+        every = np.arange(len(hierarchy.nodes))
+        self.roots = np.setdiff1d(every, hierarchy.edges[:, 0]).tolist()
 
     def run(self) -> list[int]:
         """Positions of the branches' nodes, the largest first."""
@@ -204,19 +203,14 @@ or the middle of several crowds; its `reach`, within which half of them lie; and
 the title of the colouring whose group it is, or None for a finer region."""
 
 
-def group_regions(
-    title: str, groups: Sequence[str], codes: Ints, places: Floats
-) -> list[Region]:
+def group_regions(grouping: Mapping[str, Any], places: Floats) -> list[Region]:
     """Place the name of each group of a colouring where its labels are.
 
     Parameters
     ----------
-    title : str
-        Title of the colouring.
-    groups : sequence of str
-        Names of its groups; the last one is "other" and gets no name.
-    codes : ndarray of int, shape (labels,)
-        The group of each label.
+    grouping : mapping
+        The `title` of the colouring, names of its `groups`, of which the last is
+        "other" and gets no name, and the group of each label (`codes`).
     places : ndarray of shape (labels, 2)
         Places of the labels.
 
@@ -226,10 +220,10 @@ def group_regions(
         The groups that have labels, the largest first.
     """
     found = []
-    for code, name in enumerate(groups[:-1]):
-        rows = np.flatnonzero(codes == code)
+    for code, name in enumerate(grouping["groups"][:-1]):
+        rows = np.flatnonzero(grouping["codes"] == code)
         if len(rows):
-            found.append(_region(name, places[rows], of=title))
+            found.append(_region(name, places[rows], of=grouping["title"]))
     return sorted(found, key=lambda each: -each["labels"])
 
 

@@ -11,7 +11,7 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -64,7 +64,6 @@ AT_ONCE = 100
 HEIGHT = 720
 """Pixels of the frame in a notebook."""
 
-Progress = Callable[[str, int, int], None]
 Answers = dict[str, dict[str, Any]]
 
 
@@ -74,8 +73,6 @@ def write_report(
     *,
     title: str = "Label embedding",
     file: Path | None = None,
-    most_letters: int = MOST_LETTERS,
-    progress: Progress = lambda stage, done, total: None,
 ) -> WrittenReport:
     """Write a report on an embedding to one file.
 
@@ -90,18 +87,13 @@ def write_report(
     file : Path, optional
         File of the embedding. The map that the explorer has stored beside it is shown,
         and pictures in its folder.
-    most_letters : int, default 3200000
-        Letters for columns, and again for cards; what has no room is left out.
-    progress : callable, optional
-        Called with each stage, and the numbers of its steps done and in total; a total
-        of 0 is unknown.
 
     Returns
     -------
     WrittenReport
         The file written, and what it left out.
     """
-    made = _Report(embedding, title, file, most_letters, progress)
+    made = _Report(embedding, title, file)
     make_folder(path.parent)
     answers = made.answers(path.resolve().parent)
     with write_whole(path) as temporary:
@@ -236,15 +228,12 @@ class _Report:
         embedding: LabelEmbedding,
         title: str,
         file: Path | None = None,
-        most_letters: int = MOST_LETTERS,
-        progress: Progress = lambda stage, done, total: None,
     ) -> None:
         if len(embedding) < 2:
             raise ContextError("a report needs two labels or more. Got one.")
         self.opened = Opened(embedding, title, file, stores=False)
-        self.progress, self.most_letters = progress, most_letters
         self.left_out: list[str] = []
-        self.n_cards, self.room = MOST_CARDS, most_letters
+        self.n_cards, self.room = MOST_CARDS, MOST_LETTERS
         if self.opened.rows is not None:
             # Reasons of predictions name any labels, so a sample has no cards.
             shown = self.opened.shown
@@ -261,9 +250,7 @@ class _Report:
     def answers(self, folder: Path | None = None) -> Answers:
         """All answers; pictures are shown if they lie in the folder of the report."""
         opened = self.opened
-        self.progress("placing labels on the map", 0, 0)
         opened.map.wait()
-        self.progress("collecting what is known", 0, 0)
         answers: Answers = {
             "/api/map": {"[]": map_values(opened)},
             "/api/hierarchy": {"[]": hierarchy_lists(opened)},
@@ -285,7 +272,7 @@ class _Report:
         tags = [(x["context"],) for x in every["tags"]]
         by_known = sorted(every["columns"], key=lambda x: -x["known"])
         columns = [(x["context"], x["title"]) for x in by_known]
-        self.room = self.most_letters
+        self.room = MOST_LETTERS
         held: dict[str, Any] = {}
         for key in (*tags, *columns):
             made = column_of(embedding, *key, is_short=True)
@@ -306,9 +293,8 @@ class _Report:
         explains = embedding.contexts and len(embedding) <= MOST_EXPLAINED
         labels = embedding.labels[: self.n_cards]
         found: Answers = {"/api/label": {}, "/api/row": {}, "/api/explain": {}}
-        self.room = self.most_letters
+        self.room = MOST_LETTERS
         for start in range(0, len(labels), AT_ONCE):
-            self.progress("writing cards of labels", start, len(labels))
             made: Answers = {path: {} for path in found}
             chosen = labels[start : start + AT_ONCE]
             own = pages.rows_of_labels(opened, chosen)

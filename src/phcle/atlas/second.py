@@ -7,6 +7,7 @@ another place has moved. Labels that only one of them has stay where they are.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -65,32 +66,22 @@ class Second:
     def _compare(self, progress: Progress) -> dict[str, Any]:
         """Lay the other embedding on the map, and compare neighbours."""
         wanted = self.first.map.wait().places[self.rows]
-        n = len(self.rows)
         units = [
             np.asarray(self.first.shown.unit_vectors[self.rows], np.float32),
             np.asarray(self.other.shown.unit_vectors[self.other_rows], np.float32),
         ]
-        tables = [
-            Search(x).neighbour_table(
-                progress=lambda done, total: progress("finding neighbours", done, total)
-            )
-            for x in units
-        ]
-        layout = lay_out(
-            units[1],
-            table=tables[1],
-            start=beside_neighbours(wanted, tables[1].rows),
-            progress=lambda done, total: progress(
-                "placing labels on the second map", n * done // max(total, 1), n
-            ),
-        )
+        near = partial(progress, "finding neighbours")
+        tables = [Search(x).neighbour_table(progress=near) for x in units]
+        progress("placing labels on the second map", 0, len(self.rows))
+        start = beside_neighbours(wanted, tables[1].rows)
+        layout = lay_out(units[1], table=tables[1], start=start)
         # Turned and mirrored like the first map, and as wide: the best scale in the
         # mean square would shrink the places the more, the less they agree.
         _, turned, disagreement = procrustes(wanted, layout.places)
         middle = wanted.mean(axis=0)
         size = np.linalg.norm(wanted - middle) / np.linalg.norm(turned)
-        near, other_near = (x.rows[:, :K] for x in tables)
-        kept = (near[:, :, None] == other_near[:, None, :]).any(axis=2)
+        own, others = (x.rows[:, :K] for x in tables)
+        kept = (own[:, :, None] == others[:, None, :]).any(axis=2)
         moved = 1 - kept.mean(axis=1)
         at = np.full((len(self.first.shown), 3), np.nan)
         at[self.rows] = np.column_stack([size * turned + middle, moved])

@@ -6,7 +6,6 @@ The socket is opened first, so that the address is known before the server start
 from __future__ import annotations
 
 import gc
-import ipaddress
 import mimetypes
 import socket
 import sys
@@ -27,6 +26,9 @@ from phcle.atlas.security import MOST_COSTLY, Guard, Rules, failure_response
 from phcle.errors import OptionError, PhcleError, UnknownLabelError
 
 USUAL_PORT = 8642
+
+ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+"""An address to open, of a server that listens on all addresses of this machine."""
 
 N_THREADS = 4
 """Quick answers that are computed at once, beside the costly ones. Python runs one
@@ -171,32 +173,10 @@ def address_of(
     str
         The URL; with the token, so that it opens.
     """
-    reached = names[0] if names else _reached(host)
+    reached = names[0] if names else ANY.get(host.strip("[]"), host.strip("[]"))
     shown = f"[{reached}]" if ":" in reached else reached
     query = f"?token={token}" if token else ""
     return f"http://{shown}:{listening.getsockname()[1]}/{query}"
-
-
-def _reached(host: str) -> str:
-    """An address of this machine, if the server listens on all of them."""
-    host = host.strip("[]")
-    try:
-        is_any = ipaddress.ip_address(host).is_unspecified
-    except ValueError:  # a name
-        is_any = False
-    if not is_any:
-        return host
-    is_long = ":" in host
-    # A connected UDP socket knows its own address; nothing is sent. The other end is
-    # an address that documentation uses.
-    other = "2001:db8::1" if is_long else "192.0.2.1"
-    family = socket.AF_INET6 if is_long else socket.AF_INET
-    with socket.socket(family, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect((other, 9))
-        except OSError:  # no network: only this machine can open it
-            return "::1" if is_long else "127.0.0.1"
-        return str(probe.getsockname()[0])
 
 
 def serve(app: FastAPI, listening: socket.socket) -> None:

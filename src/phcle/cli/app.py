@@ -14,12 +14,11 @@ from phcle.cli.check import check
 from phcle.cli.complete import complete
 from phcle.cli.demo import demo
 from phcle.cli.evaluate import evaluate
-from phcle.cli.explore import explore
 from phcle.cli.export import export
 from phcle.cli.fit import add, fit
 from phcle.cli.options import flag, option, options_in
+from phcle.cli.pages import explore, report
 from phcle.cli.pictures import understand
-from phcle.cli.report import report
 
 app = typer.Typer(name="phcle", no_args_is_help=True, pretty_exceptions_enable=False)
 
@@ -62,4 +61,4 @@ def _root(
     name = context.invoked_subcommand or ""
     group: Any = context.command
     if config is not None and name in group.commands:
-        context.default_map = {name: options_in(config, name, group.commands)}
+        context.default_map = {name: options_in(config, group.commands[name])}

@@ -13,17 +13,11 @@ from phcle.errors import OptionError
 
 if TYPE_CHECKING:
     from phcle import answers
-    from phcle.answers import Attribute
 
 Row = tuple[object, ...]
 
-MEASURED = ("value", "confidence", "low", "high")
-
-SHOWN_BEFORE = (
-    *("labels", "dim", "contexts", "sweeps", "objective", "seed"),
-    *("chosen", "completion"),
-)
-"""What `show_summary` prints of an embedding."""
+SHOWN = ("what", "options", "versions", "run", "files", "format_version")
+"""What is printed of an embedding below its summary."""
 
 
 def info(file: options.EmbeddingFile, as_json: options.Json = False) -> None:
@@ -45,7 +39,7 @@ def info(file: options.EmbeddingFile, as_json: options.Json = False) -> None:
     answer = {"file": str(file), "what": "embedding", **summary.to_dict()}
     if not as_json:
         output.show_summary(summary)
-        answer = {x: y for x, y in answer.items() if x not in SHOWN_BEFORE}
+        answer = {title: answer[title] for title in SHOWN}
     output.show(answer, _show_info, as_json=as_json)
 
 
@@ -144,7 +138,6 @@ def describe(
     file: options.EmbeddingFile,
     labels: options.Labels = None,
     k: options.Count = 6,
-    out: options.AnswersFile = None,
     as_json: options.Json = False,
 ) -> None:
     """Describe labels: related labels, and attributes known or predicted.
@@ -157,30 +150,10 @@ def describe(
 
     if not labels:
         raise OptionError("nothing to describe; give one label or more.")
-    output.check_answers_file(out, [file])
     embedding = load(file)
     asked = options.labels_or_files(labels) or []
     found = [embedding.describe(label, k) for label in asked]
-    output.show(
-        found, _show_described, as_json=as_json, out=out, rows=_described_rows(found)
-    )
-
-
-def _described_rows(found: Sequence[answers.Description]) -> Iterator[Row]:
-    """A table with a row for each related label and each attribute."""
-    yield "label", "name", "kind", "context", "what", *MEASURED
-    for answer in found:
-        own = answer.label, answer.name
-        for x in answer.related:
-            yield *own, "related", None, x.name, _digits(x.similarity), *[None] * 3
-        for kind, y in _attributes(answer):
-            numbers = (getattr(y, title) for title in MEASURED)
-            yield *own, kind, y.context, y.name, *map(_digits, numbers)
-
-
-def _attributes(answer: answers.Description) -> Iterator[tuple[str, Attribute]]:
-    yield from (("observed", x) for x in answer.observed)
-    yield from (("predicted", x) for x in answer.predicted)
+    output.show(found, _show_described, as_json=as_json)
 
 
 def _show_described(found: Sequence[answers.Description]) -> None:
@@ -198,7 +171,12 @@ def _show_described(found: Sequence[answers.Description]) -> None:
             ),
         )
         rows = [
-            (kind, x.name, *_value(x), x.context) for kind, x in _attributes(answer)
+            (kind, x.name, *_value(x), x.context)
+            for kind, own in (
+                ("observed", answer.observed),
+                ("predicted", answer.predicted),
+            )
+            for x in own
         ]
         if rows:
             output.show_table(("", "attribute", "value", output.SURE, "context"), rows)

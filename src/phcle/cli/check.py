@@ -54,30 +54,24 @@ def check(
 
     Example: phcle check my_folder
     """
+    from phcle.files.atomic import write_whole
     from phcle.tables.check import check_files
+    from phcle.tables.matching import synonym_lines
 
     if write_synonyms is not None:
         output.check_can_write(write_synonyms, files)
     reading = options.reading_of(given)
     found = check_files(*files, reading=reading, match=match, synonyms=synonyms)
     if write_synonyms is not None and found.match.suggestions:
-        found = _with_synonyms(found, write_synonyms)
+        with write_whole(write_synonyms) as temporary:
+            lines = [*synonym_lines(found.match), ""]
+            temporary.write_text("\n".join(lines), encoding="utf-8")
+        if found.command is not None:
+            more = f"--synonyms {quote(str(write_synonyms))}"
+            found = replace(found, command=f"{found.command} {more}")
     output.show(found.to_dict(), lambda _: _show(found), as_json=as_json)
     if found.command is None:
         raise typer.Exit(2)
-
-
-def _with_synonyms(found: CheckedFiles, path: Path) -> CheckedFiles:
-    """Write the suggested spellings, and put the file into the next command."""
-    from phcle.files.atomic import write_whole
-    from phcle.tables.matching import synonym_lines
-
-    with write_whole(path) as temporary:
-        lines = [*synonym_lines(found.match), ""]
-        temporary.write_text("\n".join(lines), encoding="utf-8")
-    if found.command is None:
-        return found
-    return replace(found, command=f"{found.command} --synonyms {quote(str(path))}")
 
 
 def _show(found: CheckedFiles) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from itertools import islice
 from pathlib import Path
@@ -72,14 +72,8 @@ def complete(
 
     Example: phcle complete labels.phcle --columns size --out filled.csv
     """
-    from phcle.embedding import load
+    from phcle.embedding import export, load
     from phcle.embedding.complete import completed_cells, warn_of_unpredicted
-    from phcle.embedding.export import (
-        COLUMNS,
-        check_ending,
-        rows_of_cells,
-        table_text,
-    )
     from phcle.embedding.suspicious import suspicious_cells
     from phcle.tables.fill import Decisions, complete_table, read_decisions
 
@@ -98,24 +92,16 @@ def complete(
             raise OptionError(why_not)
     if out is not None:
         if wide is None:
-            check_ending(out)
+            export.check_ending(out)
         output.check_can_write(out, [file, wide, decisions])
     embedding = load(file)
     decided = Decisions() if decisions is None else read_decisions(decisions, embedding)
     chosen = options.labels_or_files(labels)
+    asked: dict[str, Any] = {"columns": columns, "contexts": contexts}
     if wide is not None and out is not None and not suspicious:
-        answer = complete_table(
-            embedding,
-            wide,
-            out,
-            labels=chosen,
-            columns=columns,
-            contexts=contexts,
-            min_confidence=min_confidence,
-            fill_markers=fill_markers,
-            decisions=decided,
-            reading=options.reading_of(given),
-        )
+        asked |= {"min_confidence": min_confidence, "fill_markers": fill_markers}
+        asked |= {"decisions": decided, "reading": options.reading_of(given)}
+        answer = complete_table(embedding, wide, out, labels=chosen, **asked)
         output.show(answer, _show_filled, as_json=as_json)
         warn_of_unpredicted(embedding, contexts)
         return
@@ -123,28 +109,27 @@ def complete(
     cells: Iterable[Cell]
     if suspicious:
         titles = list(SUSPICIOUS)
-        cells = suspicious_cells(
-            embedding, labels=wanted, columns=columns, contexts=contexts, k=k
-        )
+        cells = suspicious_cells(embedding, labels=wanted, k=k, **asked)
     else:
-        titles = [*COLUMNS, *["probabilities"] * probabilities, *["draw"] * bool(draws)]
-        cells = completed_cells(
-            embedding,
-            labels=wanted,
-            columns=columns,
-            contexts=contexts,
-            min_confidence=min_confidence,
-            why=why,
-            probabilities=probabilities,
-            draws=draws,
-            seed=seed,
-        )
+        titles = [
+            *export.COLUMNS,
+            *["probabilities"] * probabilities,
+            *["draw"] * bool(draws),
+        ]
+        asked |= {"min_confidence": min_confidence, "why": why, "draws": draws}
+        asked |= {"seed": seed, "probabilities": probabilities}
+        cells = completed_cells(embedding, labels=wanted, **asked)
         cells = decided.applied(cells, label=wanted, column=columns, context=contexts)
     cells = _unambiguous(cells, embedding)
     if out is not None:
-        _write(cells, out, titles, wanted or embedding.labels, quiet, as_json=as_json)
+        with output.progress_bar("completing", quiet=quiet):
+            n_cells = export.write_cells(cells, out, titles)
+        written = {"file": str(out), "cells": n_cells}
+        remark = f"{out}: {n_cells:,} cells"
+        output.show(written, lambda _: output.show_written(remark), as_json=as_json)
     elif as_json:
-        for piece in table_text(".json", *rows_of_cells(cells, ".json", titles)):
+        rows = export.rows_of_cells(cells, ".json", titles)
+        for piece in export.table_text(".json", *rows):
             typer.echo(piece, nl=False)  # as they come: they may be many
     else:
         _show_first(cells, titles, embedding)
@@ -162,35 +147,6 @@ def _unambiguous(cells: Iterable[Cell], embedding: LabelEmbedding) -> Iterator[C
             yield replace(cell, column=f"{cell.context}: {cell.column}")
         else:
             yield cell
-
-
-def _write(
-    cells: Iterable[Cell],
-    out: Path,
-    titles: Sequence[str],
-    labels: Sequence[str],
-    quiet: bool,
-    *,
-    as_json: bool,
-) -> None:
-    """Write cells to a file, and say how many."""
-    from phcle.embedding.export import write_cells
-
-    with output.progress_bar("completing", "labels", quiet=quiet) as progress:
-        n_cells = write_cells(_tracked(cells, labels, progress), out, titles)
-    answer = {"file": str(out), "cells": n_cells}
-    remark = f"{out}: {n_cells:,} cells"
-    output.show(answer, lambda _: output.show_written(remark), as_json=as_json)
-
-
-def _tracked(
-    cells: Iterable[Cell], labels: Sequence[str], progress: Callable[[int, int], None]
-) -> Iterator[Cell]:
-    """Pass cells on, and count their labels."""
-    position = {label: n for n, label in enumerate(labels, 1)}
-    for cell in cells:
-        progress(position.get(cell.label, 0), len(labels))
-        yield cell
 
 
 def _show_first(

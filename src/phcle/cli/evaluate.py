@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,31 +17,14 @@ if TYPE_CHECKING:
     from phcle.answers import CompletionSkill, ContextHelp
 
 
-HELP = {
-    "left out": "context",
-    "others without it": "without:.3f",
-    "with it": "skill:.3f",
-    "±": "error:.3f",
-    "verdict": "verdict",
-}
-SKILL = {
-    "column": "column",
-    "cells": "cells:,",
-    "score": "measure",
-    "PHCLE": "score:.2f",
-    "usual": "usual:.2f",
-    "family": "family:.2f",
-    "PHCLE is": "verdict",
-}
 SCORES = {
-    "classifier": "classifier",
-    "mean per-class accuracy": "accuracy:.1%",
-    "spread": "spread:.1%",
-    "seen, among all": "seen:.1%",
-    "unseen, among all": "unseen:.1%",
-    "harmonic mean": "harmonic:.1%",
+    "accuracy": "mean per-class accuracy",
+    "spread": "spread",
+    "seen": "seen, among all",
+    "unseen": "unseen, among all",
+    "harmonic": "harmonic mean",
 }
-"""Titles of the tables, and what stands below them."""
+"""Titles of scores."""
 
 
 def evaluate(
@@ -79,19 +62,21 @@ def evaluate(
         raise OptionError("give one of --features FOLDER, --contexts and --complete.")
     output.check_answers_file(out, [file, features])
     embedding = load(file)
+    answer: Any
+    told: Sequence[Any]
+    text: Callable[[Any], None]
     if contexts:
         from phcle.model.help import context_help
 
         with output.progress_bar("leaving out contexts", quiet=quiet) as progress:
             helped = context_help(embedding, progress=progress)
-        helped, rows = replace(helped, file=str(file)), _rows(helped.contexts)
-        output.show(helped, _show_help, as_json=as_json, out=out, rows=rows)
+        answer = replace(helped, file=str(file))
+        told, text = answer.contexts, _show_help
     elif features is None:
         from phcle.embedding.skill import completion_skill
 
-        skill = replace(completion_skill(embedding), file=str(file))
-        rows = _rows(skill.columns)
-        output.show(skill, _show_skill, as_json=as_json, out=out, rows=rows)
+        answer = replace(completion_skill(embedding), file=str(file))
+        told, text = answer.columns, _show_skill
     else:
         from phcle.images import SEARCHES, user_task
         from phcle.images import evaluate as score
@@ -99,18 +84,11 @@ def evaluate(
         for name in classifiers or ():
             check_choice("--classifier", name, SEARCHES)
         tasks, source, left_out = user_task(embedding, features, splits)
-        with output.progress_bar(
-            "evaluating", "fits of classifiers", quiet=quiet
-        ) as progress:
-            frame = score(
-                {"": embedding},
-                classifiers or list(SEARCHES),
-                tasks,
-                generalised=generalised,
-                progress=progress,
-            )
-        task = tasks[0]
-        means = list(_means(frame))
+        names = classifiers or list(SEARCHES)
+        how: dict[str, Any] = {"generalised": generalised}
+        with output.progress_bar("evaluating", "fits", quiet=quiet) as how["progress"]:
+            frame = score({"": embedding}, names, tasks, **how)
+        task, told, text = tasks[0], list(_means(frame)), _show
         answer = {
             "file": str(file),
             "features": str(features),
@@ -121,10 +99,9 @@ def evaluate(
             "source": source,
             "left_out": left_out,
             "chance": 1 / len(task.unseen),
-            "classifiers": means,
+            "classifiers": told,
         }
-        rows = _rows(means)
-        output.show(answer, _show, as_json=as_json, out=out, rows=rows)
+    output.show(answer, text, as_json=as_json, out=out, rows=_rows(told))
 
 
 def _rows(answers: Sequence[Any]) -> Iterator[Sequence[object]]:
@@ -139,32 +116,51 @@ def _rows(answers: Sequence[Any]) -> Iterator[Sequence[object]]:
 
 def _means(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Means over the splits, by classifier."""
-    names = [spec.partition(":")[0] for spec in SCORES.values()]
     for classifier, part in frame.groupby("classifier", sort=False):
-        means = {x: float(part[x].mean()) for x in names[1:] if x in part}
+        means = {name: float(part[name].mean()) for name in SCORES if name in part}
         spread = float(part["accuracy"].std(ddof=1)) if len(part) > 1 else None
         own = {"accuracy": means.pop("accuracy"), "spread": spread}
         yield {"classifier": str(classifier), **own, **means}
 
 
+def _number(value: float | None, form: str) -> str:
+    return "–" if value is None else format(value, form)
+
+
 def _show_help(answer: ContextHelp) -> None:
     output.show_line(answer.reason)
-    output.show_fields(answer.contexts, HELP)
+    if answer.contexts:
+        output.show_table(
+            ("left out", "others without it", "with it", "±", "verdict"),
+            (
+                (
+                    *(x.context, _number(x.without, ".3f"), _number(x.skill, ".3f")),
+                    *(f"{x.error:.3f}", x.verdict),
+                )
+                for x in answer.contexts
+            ),
+        )
     for row in answer.contexts:
         output.show_line(row.words)
 
 
 def _show_skill(answer: CompletionSkill) -> None:
     output.show_line(answer.summary)
-    rows = [
-        replace(x, measure=x.measure.removeprefix("share ")) for x in answer.columns
-    ]
-    output.show_fields(rows, SKILL)
-    if rows:
-        output.show_line(
-            "right: share that is right; usual: mean or most common value."
-        )
-    for row in rows:
+    if not answer.columns:
+        return
+    output.show_table(
+        ("column", "cells", "score", "PHCLE", "usual", "family", "PHCLE is"),
+        (
+            (
+                *(x.column, f"{x.cells:,}", x.measure.removeprefix("share ")),
+                *(_number(y, ".2f") for y in (x.score, x.usual, x.family)),
+                x.verdict,
+            )
+            for x in answer.columns
+        ),
+    )
+    output.show_line("right: share that is right; usual: mean or most common value.")
+    for row in answer.columns:
         if row.verdict != "better":
             how = "better" if row.verdict == "worse" else "as good"
             output.show_line(f"{row.column}: a simple rule is {how}: {row.best_rule}")
@@ -175,5 +171,12 @@ def _show(answer: dict[str, Any]) -> None:
         f"{answer['images']:,} images, {answer['seen']} seen and {answer['unseen']} "
         f"unseen classes; {answer['source']}"
     )
-    output.show_fields(answer["classifiers"], SCORES)
+    names = [name for name in SCORES if name in answer["classifiers"][0]]
+    output.show_table(
+        ("classifier", *(SCORES[name] for name in names)),
+        (
+            (x["classifier"], *(_number(x[name], ".1%") for name in names))
+            for x in answer["classifiers"]
+        ),
+    )
     output.show_line(f"chance: {answer['chance']:.1%}")

@@ -13,14 +13,12 @@ import typer
 from phcle.cli import options, output
 from phcle.cli.options import Several, flag, option, rare
 from phcle.errors import FileFaults, OptionError
-from phcle.options import OPTIONS, check_options
+from phcle.options import OPTIONS, check_options, option_value
 
 if TYPE_CHECKING:
     from phcle import PHCLE
     from phcle.answers import Nearest
     from phcle.embedding import LabelEmbedding
-    from phcle.tables.check import GuessedFiles
-    from phcle.tables.reader import Reading
 
 KNOWN = {each.name: each for each in OPTIONS}
 MODEL: dict[str, tuple[Any, Any]] = {
@@ -36,8 +34,6 @@ MODEL: dict[str, tuple[Any, Any]] = {
     "random_state": (int, rare(0, "N", KNOWN["random_state"].help, "--seed")),
 }
 """Options of the model that have a flag; --set takes all of them."""
-
-TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 
 SHOWN_LABELS, SHOWN_NEIGHBOURS = 5, 5
 """Of the labels that `add` has added."""
@@ -92,6 +88,7 @@ def fit(
     """
     from phcle import PHCLE
     from phcle.backends.distributed import current_processes
+    from phcle.tables.check import GuessedFiles, guess_files
     from phcle.tables.file_kinds import with_lists
     from phcle.tables.files import collect_files
 
@@ -102,7 +99,9 @@ def fit(
     readers = _own_readers(reader or ())
     given |= {"hierarchy_kind": hierarchy_kind, "role": role}
     reading = options.reading_of(given)
-    guessed = _guessed(data, reading)
+    guessed = guess_files(data, reading) if data else GuessedFiles()
+    if guessed.faults:
+        raise FileFaults(list(guessed.faults.values()))
     files = [*guessed.files, *options.files_of(given, needed=not guessed.files)]
     lists = {"labels": labels, "names": given["names"], "synonyms": given["synonyms"]}
     files = with_lists(files, **lists)
@@ -153,7 +152,7 @@ def fit(
 
 def _model_options(given: Mapping[str, Any], settings: Sequence[str]) -> dict[str, Any]:
     """The options of the model, from its flags and --set."""
-    texts = {name: given[name] for name in MODEL}
+    values = {name: given[name] for name in MODEL}
     for text in settings:
         name, equals, value = text.partition("=")
         if not equals:
@@ -161,35 +160,9 @@ def _model_options(given: Mapping[str, Any], settings: Sequence[str]) -> dict[st
                 f"--set must be NAME=VALUE, such as ridge=2. Got {text!r}; the names "
                 f"are {', '.join(KNOWN)}."
             )
-        texts[name.strip().replace("-", "_")] = value.strip()
-    return check_options({name: _value(name, x) for name, x in texts.items()})
-
-
-def _value(name: str, text: Any) -> Any:
-    """The value of an option; what cannot be one is refused by the table of options."""
-    if not isinstance(text, str) or name not in KNOWN:
-        return text
-    if name == "weights" and "=" in text:
-        return _weights(text)
-    kind = KNOWN[name].kind
-    try:
-        return TRUTH.get(text.lower(), text) if kind is bool else kind(text)
-    except ValueError:
-        return text
-
-
-def _weights(text: str) -> dict[str, float]:
-    """A weight for each context, from `tree=1,looks=0.5`."""
-    weights: dict[str, float] = {}
-    for piece in text.split(","):
-        name, _, number = piece.rpartition("=")
-        try:
-            weights[name.strip()] = float(number)
-        except ValueError:
-            raise OptionError(
-                f"--weights must look like tree=1,looks=0.5. Got {piece!r} in it."
-            ) from None
-    return weights
+        values[name.strip().replace("-", "_")] = value.strip()
+    read = {x: option_value(x, y) for x, y in values.items() if isinstance(y, str)}
+    return check_options(values | read)
 
 
 def _own_readers(given: Sequence[str]) -> dict[str, Any]:
@@ -206,18 +179,6 @@ def _own_readers(given: Sequence[str]) -> dict[str, Any]:
         except Exception as error:  # a module of the user's may raise anything
             why = " ".join(str(error).split())
             raise OptionError(f"--reader {text}: cannot be made ({why}).") from error
-    return found
-
-
-def _guessed(data: Sequence[Path] | None, reading: Reading) -> GuessedFiles:
-    """What the files without a flag are; files that leave it open are refused."""
-    from phcle.tables.check import GuessedFiles, guess_files
-
-    if not data:
-        return GuessedFiles()
-    found = guess_files(data, reading)
-    if found.faults:
-        raise FileFaults(list(found.faults.values()))
     return found
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phcle.errors import ContextError, FileError, OptionError, did_you_mean
+from phcle.errors import ContextError, OptionError, did_you_mean
 from phcle.files.reading import is_file
 from phcle.tables.file_kinds import FILE_KINDS, ContextFile, named_file
 
@@ -239,17 +239,15 @@ def labels_or_files(given: list[str] | None) -> list[str] | None:
     return found
 
 
-def options_in(path: Path, name: str, commands: Mapping[str, Any]) -> dict[str, Any]:
+def options_in(path: Path, command: Any) -> dict[str, Any]:
     """Read the options of a command from a TOML file.
 
     Parameters
     ----------
     path : Path
-        The file: a table for each command, or the options of one without a table.
-    name : str
+        The file; its keys are the long names of flags.
+    command : click.Command
         The command.
-    commands : mapping
-        All commands by name.
 
     Returns
     -------
@@ -258,49 +256,27 @@ def options_in(path: Path, name: str, commands: Mapping[str, Any]) -> dict[str, 
     """
     from phcle.files.text import parse_toml, read_text
 
-    given = parse_toml(read_text(path), str(path))
-    tables = {key for key in given if key in commands and isinstance(given[key], dict)}
-    if tables and name not in tables:
-        raise FileError(
-            f"{path}: has no table [{name}]; it has {', '.join(sorted(tables))}."
-        )
-    shared = {key: value for key, value in given.items() if key not in tables}
     parameters = {
-        _key(flag): parameter
-        for parameter in commands[name].params
+        flag.lstrip("-").replace("-", "_"): parameter
+        for parameter in command.params
         for flag in (*parameter.opts, parameter.name)
         if parameter.expose_value
     }
-    found = {}
-    for key, value in {**shared, **(given[name] if tables else {})}.items():
-        parameter = parameters.get(_key(key))
+    found: dict[str, Any] = {}
+    for key, value in parse_toml(read_text(path), str(path)).items():
+        parameter = parameters.get(key.replace("-", "_"))
         if parameter is None:
             known = [x.replace("_", "-") for x in parameters]
             raise OptionError(
-                f"{path}: {name} has no option {key!r}."
+                f"{path}: {command.name} has no option {key!r}."
                 f"{did_you_mean(key.replace('_', '-'), known)}"
             )
-        found[parameter.name] = _as_given(value, parameter, f"{path}, {key}")
+        takes_several = getattr(parameter, "multiple", False) or parameter.nargs == -1
+        if isinstance(value, list) and not takes_several:
+            raise OptionError(f"{path}, {key}: takes one value. Got a list, {value!r}.")
+        if isinstance(value, dict):  # weights = { tree = 1, looks = 0.5 }
+            value = [f"{name}={each}" for name, each in value.items()]
+        texts = list(map(str, value if isinstance(value, list) else [value]))
+        given = texts if takes_several else ",".join(texts)
+        found[parameter.name] = value if isinstance(value, bool) else given
     return found
-
-
-def _key(flag: str) -> str:
-    """The name of a flag in a file."""
-    return flag.lstrip("-").replace("-", "_")
-
-
-def _as_given(value: Any, parameter: Any, where: str) -> Any:
-    """Convert a value to what the shell would pass."""
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, dict):  # weights = { tree = 1, looks = 0.5 }
-        value = [f"{key}={each}" for key, each in value.items()]
-    elif isinstance(value, list) and not _takes_several(parameter):
-        raise OptionError(f"{where}: takes one value. Got a list, {value!r}.")
-    texts = list(map(str, value if isinstance(value, list) else [value]))
-    return texts if _takes_several(parameter) else ",".join(texts)
-
-
-def _takes_several(parameter: Any) -> bool:
-    """Whether an option may be repeated."""
-    return bool(getattr(parameter, "multiple", False) or parameter.nargs == -1)

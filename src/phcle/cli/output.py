@@ -6,15 +6,14 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from phcle.errors import FileError, OptionError
+from phcle.errors import FileError
 from phcle.files.atomic import check_can_write as check_place_to_write
 from phcle.files.atomic import write_whole
 
@@ -29,9 +28,6 @@ SURE = "how sure"
 
 ANSWERS = (".csv", ".tsv", ".json")
 """Endings of files of answers."""
-
-SHOWN_SUGGESTIONS = 10
-"""Lines of suggestions that are printed; more would hide what else a command says."""
 
 
 def show(
@@ -103,30 +99,6 @@ def show_table(
     for row in rows:
         table.add_row(*map(_printable, row))
     _print(table)
-
-
-def show_fields(answers: Sequence[Any], columns: Mapping[str, str]) -> None:
-    """Print a row for each answer, unless there are none.
-
-    Parameters
-    ----------
-    answers : sequence of Answer or mapping
-        The answers.
-    columns : mapping of str to str
-        Titles, and the field below each, perhaps with how to format it: `share:.0%`.
-        Columns that no answer has are left out.
-    """
-    fields = [x if isinstance(x, Mapping) else vars(x) for x in answers]
-    if not fields:
-        return
-    parts = {title: spec.partition(":") for title, spec in columns.items()}
-    shown = {title: x for title, x in parts.items() if x[0] in fields[0]}
-
-    def text(value: object, form: str) -> str:
-        return "–" if value is None else format(value, form)
-
-    rows = [[text(x[name], form) for name, _, form in shown.values()] for x in fields]
-    show_table(list(shown), rows)
 
 
 def show_line(text: str) -> None:
@@ -270,13 +242,11 @@ def check_answers_file(path: Path | None, inputs: Iterable[Path | None] = ()) ->
     inputs : iterable of Path or None, default=()
         Input files of the command, which must not be overwritten.
     """
-    if path is None:
-        return
-    if path.suffix.lower() not in ANSWERS:
-        raise OptionError(
-            f"{path}: must end in .csv, .tsv or .json. Got {path.suffix!r} instead."
-        )
-    check_can_write(path, inputs)
+    from phcle.embedding.export import check_ending
+
+    if path is not None:
+        check_ending(path, ANSWERS)
+        check_can_write(path, inputs)
 
 
 def say_what_was_read(summaries: Iterable[FileSummary]) -> None:
@@ -303,28 +273,13 @@ def show_match(match: LabelMatch, line: Callable[[str], None] = say) -> None:
     line : callable, default say
         Prints one line; by default to stderr.
     """
-    from phcle.tables.matching import match_lines, synonym_lines
+    from phcle.tables.matching import match_lines, suggestion_lines
 
-    for text in match_lines(match):
-        line(text)
-    if not match.near_are_complete:
-        line("too many labels for a search of misspelled ones.")
-    header, *lines = synonym_lines(match) or [""]
-    if not lines:
-        return
-    line(
-        f"possible misspellings: {len(lines)}. Write those that are into synonyms.csv, "
-        "and add --synonyms synonyms.csv:"
-    )
-    # Lines to copy stand alone, without the name of the program.
-    plain = partial(typer.echo, err=True) if line is say else line
-    for text in (header, *lines[:SHOWN_SUGGESTIONS]):
-        plain(f"  {text}")
-    if len(lines) > SHOWN_SUGGESTIONS:
-        plain(
-            f"  … and {len(lines) - SHOWN_SUGGESTIONS} more; "
-            "phcle check FILES --write-synonyms synonyms.csv writes all of them"
-        )
+    for text in [*match_lines(match), *suggestion_lines(match)]:
+        if line is say and text.startswith(" "):
+            typer.echo(text, err=True)  # to copy, without the name of the program
+        else:
+            line(text)
 
 
 def show_nearest(found: Iterable[answers.Nearest]) -> None:

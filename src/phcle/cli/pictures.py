@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,12 +11,12 @@ import typer
 
 from phcle.cli import options, output
 from phcle.cli.options import have, option
-from phcle.errors import FileError, OptionError, some
+from phcle.errors import OptionError, some
 
 if TYPE_CHECKING:
     from phcle.answers import UnderstoodPicture
     from phcle.embedding import LabelEmbedding
-    from phcle.images import FeatureNetwork, ImageData, ImageMap
+    from phcle.images import FeatureNetwork, ImageData
 
 
 def understand(
@@ -105,34 +105,12 @@ def _training_data(
     features: Path | None, photos: Path | None, network: str | None, *, quiet: bool
 ) -> ImageData:
     """Features with labels: of a file, or of all photos below a folder."""
-    from phcle import images
+    from phcle.images import FeatureNetwork, load_feature_folder, load_photo_folder
 
     if photos is None or network is None:
-        return images.load_feature_folder(str(features))
-    opened = images.FeatureNetwork.open(network)
-    files = [
-        path
-        for path in sorted(photos.glob("*/*"))
-        if path.suffix.lower() in images.PHOTO_ENDINGS
-    ]
-    if not files:
-        raise FileError(
-            f"{photos}: has no photos in sub-folders; put them into one sub-folder for "
-            "each label, called like the label."
-        )
+        return load_feature_folder(str(features))
     with output.progress_bar("reading", "photos", quiet=quiet) as progress:
-        rows = opened.features(map(images.read_photo, _counted(files, progress)))
-    labels = [path.parent.name for path in files]
-    return images.ImageData(photos.name, rows, labels)  # type: ignore[arg-type]
-
-
-def _counted(
-    files: Sequence[Path], progress: Callable[[int, int], None]
-) -> Iterator[Path]:
-    """Pass files on, and count them."""
-    for n_done, path in enumerate(files):
-        progress(n_done, len(files))
-        yield path
+        return load_photo_folder(photos, FeatureNetwork.open(network), progress)
 
 
 def _understood(
@@ -150,44 +128,16 @@ def _understood(
     image_map = load_map(model)
     image_map.check_belongs_to(embedding)
     opened: FeatureNetwork | None = None
-    with output.progress_bar("describing", "pictures", quiet=quiet) as progress:
-        for path in _counted(pictures, progress):
+    with output.progress_bar("describing", quiet=quiet):
+        for path in pictures:
             if path.suffix.lower() == ".npy":
                 rows = read_feature_rows(path)
             else:
-                opened = opened or network_of(image_map, model, network)
+                opened = opened or image_map.open_network(network)
                 rows = opened.features([read_photo(path)])
             for i, each in enumerate(image_map.understand(rows, embedding, k=k)):
                 title = str(path) if len(rows) == 1 else f"{path}, row {i}"
                 yield replace(each, picture=title)
-
-
-def network_of(image_map: ImageMap, model: Path, network: str | None) -> FeatureNetwork:
-    """Open the network that a map was learned with.
-
-    Parameters
-    ----------
-    image_map : ImageMap
-        The map.
-    model : Path
-        File of the map, for messages.
-    network : str or None
-        Where the network is now; by default where it was.
-
-    Returns
-    -------
-    FeatureNetwork
-        The network.
-    """
-    from phcle.images import FeatureNetwork
-
-    card = image_map.network
-    if card is None:
-        raise OptionError(
-            f"{model}: was learned from features, not from photos, so give features "
-            "(.npy) here too, or learn it again with --learn, --photos and --network."
-        )
-    return FeatureNetwork.open(network or card["name"])
 
 
 def _show_learned(answer: dict[str, Any]) -> None:

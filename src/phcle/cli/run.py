@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from phcle.backends.torchrun import is_shared_run
+from phcle.backends.torchrun import is_shared_run, leaving_at_once
 from phcle.cli.app import app
 from phcle.cli.output import say
 from phcle.errors import OptionError, PhcleError, PhcleWarning
@@ -194,26 +194,6 @@ def _open_closed_streams() -> None:
         if getattr(sys, name) is None:  # the lowest free number is that of the stream
             null = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115
             setattr(sys, name, null)
-
-
-@contextmanager
-def leaving_at_once() -> Iterator[None]:
-    """Exit a process of a distributed run without closing its connections.
-
-    Threads of the transport may still wait for a process that has ended. Closing them
-    then aborts with SIGABRT and the exit code is lost.
-
-    Yields
-    ------
-    None
-        The body runs as usual.
-    """
-    try:
-        yield
-    except SystemExit as leaving:
-        _give_up_stdout()
-        sys.stderr.flush()
-        os._exit(leaving.code if isinstance(leaving.code, int) else 0)
 
 
 def _give_up_stdout() -> None:

@@ -23,19 +23,19 @@ from phcle.images.evaluation import (
     validation_splits,
 )
 from phcle.images.features import (
-    PHOTO_ENDINGS,
     FeatureNetwork,
     ImageData,
     load_feature_folder,
+    load_photo_folder,
     read_feature_rows,
     read_photo,
 )
 from phcle.images.image_map import ImageMap, load_map
 from phcle.images.zero_shot import ESZSL, SJE, ConSE, TrainingImages, ridge_path
 
-__all__ = ["ESZSL", "PHOTO_ENDINGS", "SEARCHES", "SJE", "ConSE", "FeatureNetwork"]
+__all__ = ["ESZSL", "SEARCHES", "SJE", "ConSE", "FeatureNetwork"]
 __all__ += ["ImageData", "ImageMap", "Search", "TrainingImages", "ZeroShotTask"]
-__all__ += ["evaluate", "generalised_accuracy", "hold_out"]
-__all__ += ["load_feature_folder", "load_map", "match_classes", "mean_class_accuracy"]
+__all__ += ["evaluate", "generalised_accuracy", "hold_out", "load_feature_folder"]
+__all__ += ["load_map", "load_photo_folder", "match_classes", "mean_class_accuracy"]
 __all__ += ["read_feature_rows", "read_photo", "resplits", "ridge_path"]
 __all__ += ["unseen_class_accuracy", "user_task", "validation_splits"]

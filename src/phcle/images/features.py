@@ -8,7 +8,7 @@ a name that the library downloads once and keeps.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -335,6 +335,49 @@ FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF")
 MOST_PIXELS = 80_000_000
 """Most pixels of a picture: more than cameras make, and few enough for memory. A small
 hostile file could otherwise decode to more memory than there is."""
+
+
+def load_photo_folder(
+    folder: Path,
+    network: FeatureNetwork,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> ImageData:
+    """Compute features of all photos in the sub-folders of a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Has a sub-folder for each label, called like the label.
+    network : FeatureNetwork
+        Makes the features.
+    progress : callable, optional
+        Called with the numbers of photos read and in total.
+
+    Returns
+    -------
+    ImageData
+        Features and labels.
+
+    Raises
+    ------
+    FileError
+        If there are no photos.
+    """
+    paths = sorted(folder.glob("*/*"))
+    files = [path for path in paths if path.suffix.lower() in PHOTO_ENDINGS]
+    if not files:
+        raise FileError(
+            f"{folder}: has no photos in sub-folders; put them into one sub-folder for "
+            "each label, called like the label."
+        )
+
+    def photos() -> Iterator[Any]:
+        for n_done, path in enumerate(files):
+            progress(n_done, len(files))
+            yield read_photo(path)
+
+    labels = np.array([path.parent.name for path in files])
+    return ImageData(folder.name, network.features(photos()), labels)
 
 
 def read_photo(path: str | Path) -> Any:

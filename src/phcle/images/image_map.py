@@ -31,6 +31,7 @@ from phcle.embedding.describe import strengths, strongest
 from phcle.errors import OptionError, some
 from phcle.files.container import checksum, read_sealed, write_sealed
 from phcle.files.reading import naming
+from phcle.images.features import FeatureNetwork
 from phcle.images.zero_shot import (
     TrainingImages,
     as_features,
@@ -161,6 +162,27 @@ class ImageMap:
         features, dim = self.weights.shape
         learned = f"{self.n_images} images of {len(self.classes)} classes"
         return f"ImageMap({features} features → {dim}, from {learned})"
+
+    def open_network(self, name: str | None = None) -> FeatureNetwork:
+        """Open the network that made the features.
+
+        Parameters
+        ----------
+        name : str, optional
+            Where the network is now; by default where it was.
+
+        Returns
+        -------
+        FeatureNetwork
+            The network.
+        """
+        if self.network is None:
+            raise OptionError(
+                "this map was learned from features, not from photos: give features "
+                "(.npy) here too, or learn it again with --learn, --photos and "
+                "--network."
+            )
+        return FeatureNetwork.open(name or self.network["name"])
 
     def vectors(self, X: npt.ArrayLike) -> AnyFloats:
         """Map features of pictures to vectors.

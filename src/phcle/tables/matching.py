@@ -30,6 +30,9 @@ MATCH_MODES = ("safe", "exact")
 SYNONYM_TITLES = ("label", "synonym")
 """Columns of a file of synonyms: the spelling to use, and the one that it replaces."""
 
+SHOWN_SUGGESTIONS = 10
+"""Lines of suggestions that are printed; more would hide what else a command says."""
+
 SHOWN = 4
 """Examples in a sentence."""
 
@@ -679,6 +682,37 @@ def synonym_lines(match: LabelMatch) -> list[str]:
         return []
     rows = [(x.candidates[0], x.spelling) for x in match.suggestions]
     return [line.rstrip("\n") for line in csv_lines([SYNONYM_TITLES, *rows])]
+
+
+def suggestion_lines(match: LabelMatch) -> list[str]:
+    """Say which labels may be misspelled, with lines to copy, which are indented.
+
+    Parameters
+    ----------
+    match : LabelMatch
+        What was found.
+
+    Returns
+    -------
+    list of str
+        The lines; none if there is nothing to suggest.
+    """
+    said = []
+    if not match.near_are_complete:
+        said.append("too many labels for a search of misspelled ones.")
+    header, *lines = synonym_lines(match) or [""]
+    if lines:
+        said.append(
+            f"possible misspellings: {len(lines)}. Write those that are into "
+            "synonyms.csv, and add --synonyms synonyms.csv:"
+        )
+        said += [f"  {text}" for text in (header, *lines[:SHOWN_SUGGESTIONS])]
+    if len(lines) > SHOWN_SUGGESTIONS:
+        said.append(
+            f"  … and {len(lines) - SHOWN_SUGGESTIONS} more; "
+            "phcle check FILES --write-synonyms synonyms.csv writes all of them"
+        )
+    return said
 
 
 def warn_of_match(match: LabelMatch, *, stacklevel: int) -> None:

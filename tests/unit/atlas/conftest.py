@@ -71,13 +71,17 @@ def bare_embedding(zoo_embedding):
 
 @pytest.fixture(scope="session")
 def workspace(zoo_embedding, bare_embedding):
-    """Precomputed, with another embedding to compare with."""
+    """Precomputed, with another embedding to compare with, and a map of pictures."""
     for module in ("fastapi", "uvicorn"):
         pytest.importorskip(module, reason=f"{module} is not installed")
     from phcle.atlas import Opened, Second, Workspace
+    from phcle.images import ImageMap
 
     opened = Opened(zoo_embedding, "zoo")
-    made = Workspace(opened, Second(opened, Opened(bare_embedding, "noise")))
+    own, penalty = zoo_embedding, {"feature_ridge": 0.1, "class_ridge": 0.1}
+    image_map = ImageMap.fit(own.vectors, own.labels, own, **penalty)
+    second = Second(opened, Opened(bare_embedding, "noise"))
+    made = Workspace(opened, second, image_map)
     made.second.work.wait()
     return made
 

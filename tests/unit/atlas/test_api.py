@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from patchy_table import WRONG
 
-from phcle import load, suspicious_cells
+from phcle import suspicious_cells
 
 TYPES = {"f4": "<f4", "u4": "<u4", "u2": "<u2", "u1": "<u1"}
 OBSERVED, UNSAID = 255, 254
@@ -249,11 +249,7 @@ def test_a_node_has_its_labels_children_and_what_they_share(client):
 
 
 def test_a_set_of_labels_shares_what_its_node_does(patchy_client, patchy):
-    label, column = WRONG
     page = asked(patchy_client, "node", node="g0")
-    first = page["odd_cells"][0]
-    assert (first["label"], first["column"], first["value"]) == (label, column, "large")
-    assert first["usual"] == "small"
     size = next(x for x in page["shared"] if x["column"] == "size")
     own = patchy.predicting[0]
     at = own.columns.index("size=small")
@@ -281,18 +277,13 @@ def test_search_finds_labels_and_nodes_despite_slips(client):
 # -- New labels and pictures
 
 
-def test_a_new_label_lands_by_its_parent_and_can_be_exported(client, tmp_path):
+def test_a_new_label_lands_by_its_parent(client):
     body = {"label": "puma", "parents": ["felid"]}
     answer = client.post("/api/add", json=body).json()
     near = [x["label"] for x in answer["neighbours"][:4]]
     assert set(near) & {"lion", "tiger", "lynx"}
     assert len(answer["why"]) == 3
     assert all(-1.5 <= x <= 1.5 for x in answer["place"])
-    content = client.post("/api/add?as_file=true", json=body).content
-    (tmp_path / "more.phcle").write_bytes(content)
-    whole = load(tmp_path / "more.phcle")
-    assert whole.labels[-1] == "puma"
-    assert [x for x, _ in whole.nearest("puma", 4)] == near
 
 
 @pytest.mark.parametrize(
@@ -327,9 +318,9 @@ def npy(array):
     ("content", "given"),
     [
         (b"", "empty"),
-        (b"GIF89a", "pictures cannot be read here"),
+        (b"GIF89a", "learned from features, not from photos"),
         (b"\x93NUMPY nonsense", "damaged"),
-        (npy(np.zeros(7)), "4 numbers"),
+        (npy(np.zeros(7)), "4 features"),
         (npy(np.array([object()])), "Object arrays cannot be loaded"),
         (npy(np.zeros(4)).replace(b"(4,)", b"(9,)"), "is damaged, or not a NumPy file"),
         (npy(np.full(4, np.inf)), "finite"),
@@ -345,6 +336,11 @@ def test_a_file_that_cannot_be_understood_is_refused(client, content, given):
     assert "/tmp" not in message
 
 
+def test_without_a_map_of_pictures_the_remedy_is_told(patchy_client):
+    response = patchy_client.post("/api/understand", content=npy(np.zeros(4)))
+    assert "start the explorer with --model" in response.json()["error"]["message"]
+
+
 def test_pictures_are_understood_with_the_network_of_a_map(
     zoo_embedding, tmp_path, rng, client_of
 ):
@@ -352,19 +348,19 @@ def test_pictures_are_understood_with_the_network_of_a_map(
     from picture_networks import save_network
     from PIL import Image
 
-    from phcle.atlas import Opened, Pictures, Workspace
+    from phcle.atlas import Opened, Workspace
     from phcle.images import FeatureNetwork, ImageMap
 
-    network = FeatureNetwork.open(str(save_network(tmp_path / "net")))
+    folder = str(save_network(tmp_path / "net"))
+    network = FeatureNetwork.open(folder)
     pictures = [
         Image.fromarray(rng.integers(0, 256, (32, 32, 3), dtype=np.uint8))
         for _ in range(6)
     ]
     features = network.features(pictures)
     labels = ["cat", "dog", "owl"] * 2
-    image_map = ImageMap.fit(features, labels, zoo_embedding, network={"name": "net"})
-    seeing = Pictures(image_map, lambda: network)
-    workspace = Workspace(Opened(zoo_embedding, "zoo"), pictures=seeing)
+    image_map = ImageMap.fit(features, labels, zoo_embedding, network={"name": folder})
+    workspace = Workspace(Opened(zoo_embedding, "zoo"), image_map=image_map)
     content = io.BytesIO()
     pictures[0].save(content, "png")
     with client_of(workspace) as client:

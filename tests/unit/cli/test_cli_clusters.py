@@ -24,8 +24,8 @@ def test_clusters_are_told(phcle, fitted):
     [
         (["--count", 99], "from 1 to 7"),
         (["zebar"], "Did you mean 'zebra'"),
-        (["--count", 2, "--out", "x.gif"], "must end in .csv"),
-        (["--count", 2, "--out", "zoo.phcle"], "must end in .csv"),
+        (["--count", 2, "--out", "x.gif"], "must be one of .csv"),
+        (["--count", 2, "--out", "zoo.phcle"], "must be one of .csv"),
     ],
 )
 def test_wrong_requests_for_clusters_exit_with_2(phcle, fitted, arguments, message):

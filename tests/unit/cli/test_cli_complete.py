@@ -223,7 +223,6 @@ def test_no_table_that_a_command_writes_holds_a_live_formula(phcle, zoo, ending)
     commands = [
         ("complete",),
         ("nearest", "cat"),
-        ("describe", "cat"),
         ("clusters", "-k", 2),
         *([("export",)] if ending == "csv" else []),
     ]

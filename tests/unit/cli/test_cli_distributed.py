@@ -123,7 +123,7 @@ def test_a_shared_run_keeps_its_exit_code_whatever_its_connections_do():
     code = (
         "import atexit, os\n"
         "atexit.register(os.abort)\n"
-        "from phcle.cli.run import leaving_at_once\n"
+        "from phcle.backends.torchrun import leaving_at_once\n"
         "with leaving_at_once():\n"
         "    print('said')\n"
         "    raise SystemExit(2)\n"

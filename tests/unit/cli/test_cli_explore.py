@@ -23,7 +23,6 @@ for module in ("fastapi", "uvicorn"):
         (["--host", "0.0.0.0"], "can be reached by others"),
         (["--host", "0.0.0.0", "--public"], "needs a --token"),
         (["--host", "0.0.0.0", "--public", "--token", "x"], "16 characters or more"),
-        (["--network", "x"], "--network needs a map of pictures"),
         (["--model", "gone.map"], "gone.map: no such file"),
         (["--compare", "gone.phcle"], "gone.phcle: no such file"),
         (["--host", "256.1.1.1", "--public", "--token", "x" * 16], "cannot listen"),

@@ -29,7 +29,6 @@ def commands(fitted, out):
         "export": ("export", fitted, "--out", out / "o.csv"),
         "vectors": ("export", fitted, "--out", out / "o.vec"),
         "parquet": ("export", fitted, "--out", out / "o.parquet"),
-        "atlas": ("export", fitted, "--format", "atlas", "--out", out / "o"),
         "map": (
             *("understand", fitted, "--features", zoo / "f.npz"),
             *("--learn", out / "o"),

@@ -66,7 +66,7 @@ def test_warning_is_one_line_on_stderr(phcle):
     [
         (("--dim", 0), "The 'dim' option must be a whole number from 1 to 1,000,000"),
         (("--set", "solver=papper"), "Did you mean 'paper'?"),
-        (("--weights", "tree=heavy"), "Got 'tree=heavy' in it"),
+        (("--weights", "tree=heavy"), "Got 'tree=heavy' instead"),
         (("--weights", "treee=1"), "Did you mean 'tree'?"),
         (("--hierarchy-kind", "pth"), "Did you mean 'path'?"),
         (("--attributes", "missing.csv"), "missing.csv: no such file."),

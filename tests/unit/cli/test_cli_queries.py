@@ -98,10 +98,6 @@ def test_answers_about_several_labels_are_written_as_csv_and_json(phcle, fitted,
     phcle("nearest", fitted, *asked, "-k", 2, "--out", "near.json")
     assert json.loads((zoo / "near.json").read_text()) == answer
 
-    phcle("describe", fitted, *asked, "--out", "described.tsv")
-    rows = _rows(zoo / "described.tsv", "\t")
-    assert {row["label"] for row in rows} == {"cat", "dog", "wolf"}
-    assert {row["kind"] for row in rows} <= {"related", "observed", "predicted"}
     shown = phcle("describe", fitted, "cat", "dog").stdout
     assert "cat: known in" in shown
     assert "dog: known in" in shown
@@ -119,7 +115,6 @@ def _rows(path, delimiter=","):
 
 
 def test_files_of_answers_must_have_a_known_ending(phcle, fitted):
-    for command in ("nearest", "describe"):
-        error = phcle(command, fitted, "cat", "--out", "x.doc", code=2).stderr
-        assert "must end in .csv, .tsv or .json" in error
+    error = phcle("nearest", fitted, "cat", "--out", "x.doc", code=2).stderr
+    assert "must be one of .csv, .tsv, .json" in error
     assert "nothing to describe" in phcle("describe", fitted, code=2).stderr

@@ -131,7 +131,6 @@ def test_a_wrong_setting_is_one_line(phcle, zoo, text, message):
 
 
 CONFIG = """
-[fit]
 hierarchy = "tree.csv"
 attributes = ["looks.csv"]
 weights = { tree = 1, looks = 0.5 }
@@ -139,16 +138,10 @@ set = { max_iter = 5 }
 dim = 3
 completion = "none"
 out = "labels.phcle"
-
-[nearest]
-file = "labels.phcle"
-labels = ["cat"]
-k = 2
-json = true
 """
 
 
-def test_one_file_has_the_options_of_several_commands(phcle, zoo):
+def test_a_file_has_the_options_of_a_command(phcle, zoo):
     (zoo / "run.toml").write_text(CONFIG)
     config = ("--config", "run.toml")
     phcle(*config, "fit")
@@ -156,8 +149,6 @@ def test_one_file_has_the_options_of_several_commands(phcle, zoo):
     assert info["dim"] == 3
     assert info["options"]["max_iter"] == 5
     assert info["options"]["weights"] == {"tree": 1.0, "looks": 0.5}
-    found = json.loads(phcle(*config, "nearest").stdout)
-    assert len(found["neighbours"]) == 2
     phcle(*config, "fit", "--dim", "2")  # a flag counts more
     assert json.loads(phcle("info", "labels.phcle", "--json").stdout)["dim"] == 2
 
@@ -168,7 +159,7 @@ def test_one_file_has_the_options_of_several_commands(phcle, zoo):
         ("dim = ", "run.toml: is not TOML"),
         ("max_itr = 2\n", "run.toml: fit has no option 'max_itr'"),
         ("checkpont = 'x'\n", "Did you mean 'checkpoint'"),
-        ("[report]\nout = 'x'\n", r"run.toml: has no table [fit]; it has report"),
+        ("[report]\nout = 'x'\n", "run.toml: fit has no option 'report'"),
         ("dim = [2, 3]\nout = 'x'\n", "run.toml, dim: takes one value"),
         ("dim = 'many'\nout = 'x'\nhierarchy = 'tree.csv'", "dim"),
     ],

@@ -164,11 +164,6 @@
     }
 
     async show({ label, name, neighbours, why, predicted, notes }) {
-      const save = async () => {
-        const response = await Phcle.send("/api/add?as_file=true", this.body());
-        if (response.ok) Phcle.save(await response.blob(), "more.phcle");
-        else this.landing.append(Phcle.failure(new Error("the file could not be written")));
-      };
       const reasons = why.map((each) => html`<details class="why">
         <summary>why ${Phcle.name(each.b.name)}</summary>
         <div class="why-body">${Phcle.explanation(each)}</div>
@@ -178,8 +173,7 @@
         ${Phcle.near_list(neighbours)}${reasons}
         ${more.length > 0 && html`<h3>Predicted</h3>${Phcle.attribute_list(more, "predicted")}`}
         ${notes.map((note) => html`<p class="warning">${note}</p>`)}
-        <h3>Save</h3>
-        <p class="actions">${Phcle.button("Embedding with this label", save, { class: "button main" })}</p>
+        <p class="quiet">To keep it, write what you know into files, and run <code>phcle add</code>.</p>
         ${Phcle.downloads(() => neighbours, "neighbours")}`;
       await Phcle.show(this.landing, parts);
       this.landing.dataset.landed = label;

@@ -204,7 +204,7 @@
       this.map.colourings.push(...this.by_contexts());
     }
 
-    // Labels by the contexts that know them: which, and how many.
+    // Labels by the contexts that know them.
     by_contexts() {
       const known = [...this.known].map(([name, mask]) => [name, this.on_map(mask)]);
       const knowing = this.map.names.map((_, i) => known.filter(([, mask]) => mask[i]));
@@ -214,10 +214,7 @@
       const groups = [...counts.keys()].sort((a, b) => counts.get(b) - counts.get(a)).slice(0, MOST_GROUPS);
       const code = new Map(groups.map((set, i) => [set, i]));
       const codes = Uint8Array.from(sets, (set) => code.get(set) ?? groups.length);
-      const which = { title: "known in", groups: [...groups, "other"], codes };
-      const values = Float32Array.from(knowing, (own) => own.length);
-      const how_many = { title: "contexts known", values, low: 0, high: known.length };
-      return known.length > 1 ? [which, how_many] : [which];
+      return [{ title: "known in", groups: [...groups, "other"], codes }];
     }
 
     column(context, title) {

@@ -151,16 +151,13 @@
     }
   };
 
-  Phcle.send = (path, body) => {
+  Phcle.post = async function (path, body) {
     if (Phcle.is_report) return stored_answer(path, body);
     const is_file = body instanceof Blob;
     const kind = is_file ? "application/octet-stream" : "application/json";
     const content = is_file ? body : JSON.stringify(body);
-    return fetch(path, { method: "POST", body: content, headers: { "Content-Type": kind } });
-  };
-  Phcle.post = async function (path, body) {
-    const answer = await Phcle.send(path, body);
-    return answer instanceof Response ? answer_of(answer) : answer;
+    const headers = { "Content-Type": kind };
+    return answer_of(await fetch(path, { method: "POST", body: content, headers }));
   };
 
   // Debounce: only the last of several calls within WAIT_MS runs.

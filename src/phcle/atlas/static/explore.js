@@ -348,10 +348,7 @@
     async shared_by(points) {
       const rows = points.map((i) => this.map.data.rows?.[i] ?? i);
       const answer = await Phcle.post("/api/shared", Phcle.is_report ? this.share_of : { rows });
-      return [
-        html`<h3>What they share</h3>`, Phcle.shared_list(answer),
-        html`<h3>What is odd among them</h3>`, Phcle.odd_list(answer),
-      ];
+      return [html`<h3>What they share</h3>`, Phcle.shared_list(answer)];
     }
 
     // -- The address

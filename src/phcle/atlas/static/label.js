@@ -3,8 +3,6 @@
 (function (root) {
   "use strict";
   const { html, count } = Phcle;
-  const N_NEAR = 15;
-  const N_COLUMNS = 5; // of each context, in an explanation
   const MOST_LISTED = 8; // cells on a card; the rest is folded
   const MOST_COMPARED = 8;
   const MOST_ATTRIBUTES = 40;
@@ -40,7 +38,7 @@
     if (observed) return "";
     const is_open = low === null || low === undefined;
     if (!is_open) return `${Phcle.number(low)} to ${Phcle.number(high)}`;
-    return confidence === null || confidence === undefined ? "" : Phcle.percent(confidence);
+    return confidence === null || confidence === undefined ? "" : Phcle.percent(Math.min(confidence, 0.99));
   };
 
   function cell(each) {
@@ -119,7 +117,7 @@
   Phcle.why = function (a, b, name) {
     const ask = async () => {
       const link = html`<a href=${Phcle.address("/label", { label: [a, b] })}>Compare the two</a>`;
-      const found = await Phcle.get("/api/explain", { a, b, k: N_COLUMNS });
+      const found = await Phcle.get("/api/explain", { a, b });
       return [Phcle.explanation(found), !Phcle.is_report && link];
     };
     return Phcle.unfolding(["why", html`<span class="unseen"> ${name}</span>`], ask, "why");

@@ -16,7 +16,9 @@
   let drawn = null;
 
   function draw_sections(path) {
-    const shown = SECTIONS.filter(([own]) => !Phcle.is_report || !NOT_IN_REPORTS.includes(own));
+    const has_section = (own) =>
+      Phcle.is_report ? !NOT_IN_REPORTS.includes(own) : own !== "/understand" || Phcle.info.takes_features;
+    const shown = SECTIONS.filter(([own]) => has_section(own));
     const links = shown.map(([own, name]) => {
       const current = own === path ? "page" : null;
       return html`<li><a href=${Phcle.address(own)} aria-current=${current}>${name}</a></li>`;
@@ -34,11 +36,11 @@
     const mine = (drawn = {});
     const is_map = path === "/";
     document.body.dataset.shown = "";
-    draw_sections(path);
     explore.hidden = !is_map;
     content.hidden = is_map;
     document.body.classList.toggle("is-map", is_map);
     Phcle.info ??= await Phcle.get("/api/info");
+    draw_sections(path);
     const { title } = Phcle.info;
     place("brand").textContent = title;
     document.title = `${title} · phcle`;

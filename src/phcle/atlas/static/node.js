@@ -1,4 +1,4 @@
-// What a set of labels shares and what is odd among them: a node of the taxonomy with its page,
+// What a set of labels shares: a node of the taxonomy with its page,
 // a cluster, a filter or what was encircled on the map.
 (function (root) {
   "use strict";
@@ -23,20 +23,6 @@
           html`<ul class="shared">${answer.shared.map(shared)}</ul>`,
         ]
       : html`<p class="quiet">Nothing observed sets these labels apart from the others.</p>`;
-
-  Phcle.odd_list = function ({ odd_cells, odd_labels }) {
-    if (!odd_cells.length && !odd_labels.length) return html`<p class="quiet">Nothing stands out.</p>`;
-    const cells = odd_cells.map((each) => html`<li>
-      ${Phcle.label_link(each)} <span><bdi>${each.column}</bdi> is <strong><bdi>${each.value}</bdi></strong></span>
-      ${" "}<span class="quiet">others: <bdi>${each.usual}</bdi></span></li>`);
-    const labels = odd_labels.map((each) => html`<li>
-      ${Phcle.label_link(each)} <span class="quiet">cosine ${each.similarity.toFixed(2)} with the
-      middle, usually ${each.usual.toFixed(2)}</span></li>`);
-    return [
-      cells.length > 0 && html`<h3>Cells that differ</h3><ul class="odd">${cells}</ul>`,
-      labels.length > 0 && html`<h3>Far from the others</h3><ul class="odd">${labels}</ul>`,
-    ];
-  };
 
   async function node_page(asked) {
     const answer = await Phcle.get("/api/node", { node: asked.get("node") ?? "" });
@@ -64,10 +50,7 @@
         Phcle.crumbs(path),
         Phcle.page_head(name, about, tools),
         html`<div class="columns">
-          <div>
-            ${Phcle.section("What its labels share", Phcle.shared_list(answer))}
-            ${Phcle.section("What is odd among them", Phcle.odd_list(answer))}
-          </div>
+          ${Phcle.section("What its labels share", Phcle.shared_list(answer))}
           <div>
             ${below.length > 0 && Phcle.section("Children", [
               html`<ul class="branches">${below}</ul>`,

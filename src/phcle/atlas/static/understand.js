@@ -26,12 +26,11 @@
   }
 
   Phcle.pages["/understand"] = async function () {
-    const { takes_pictures, takes_features, dim } = Phcle.info;
+    const { takes_pictures, takes_features } = Phcle.info;
+    if (!takes_features) throw new Error("There is no map of pictures: start the explorer with --model.");
     const about = takes_pictures
       ? "Drop a picture, or its features as an .npy file, to see related labels and attributes."
-      : takes_features
-        ? "Drop an .npy file with features of pictures. Make the features with the network that the map was learned with."
-        : `Drop an .npy file with vectors of ${dim} numbers in the space of this embedding. For pictures, start the explorer with --model.`;
+      : "Drop an .npy file with features of pictures. Make the features with the network that the map was learned with.";
     const place = html`<section aria-live="polite" aria-label="Related labels and attributes"></section>`;
     const send = (file) => file && Phcle.show(place, understood(file));
     const over = (event) => {

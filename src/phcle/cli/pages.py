@@ -1,8 +1,7 @@
-"""The command explore: show an embedding in the browser."""
+"""The page in the browser (explore), and in a file (report)."""
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,9 +9,10 @@ import typer
 
 from phcle.cli import options, output
 from phcle.cli.options import Several, flag, have, option
-from phcle.errors import FileError, OptionError
+from phcle.errors import FileError
 
 if TYPE_CHECKING:
+    from phcle.answers import WrittenReport
     from phcle.atlas import Workspace
 
 
@@ -20,9 +20,6 @@ def explore(
     file: options.EmbeddingFile,
     compare: Path | None = have(None, "FILE", "A second embedding to compare with."),
     model: Path | None = have(None, "FILE", "A map of understand --learn."),
-    network: str | None = option(
-        None, "FOLDER|NAME", "The network that the map was learned with, if moved."
-    ),
     port: int | None = option(
         None, "N", "Port to listen on; 0 takes any free port.", min=0, max=65535
     ),
@@ -53,7 +50,7 @@ def explore(
         rules = atlas.Rules.for_address(
             host, taken, public=public, token=token, names=names
         )
-        workspace = _workspace(file, compare, model, network, quiet=quiet)
+        workspace = _workspace(file, compare, model, quiet=quiet)
         app = atlas.make_app(workspace, rules)
         address = atlas.address_of(listening, host, token=token, names=names)
         # The socket listens already, so a browser waits for the answer.
@@ -64,16 +61,12 @@ def explore(
 
 
 def _workspace(
-    file: Path,
-    compare: Path | None,
-    model: Path | None,
-    network: str | None,
-    *,
-    quiet: bool,
+    file: Path, compare: Path | None, model: Path | None, *, quiet: bool
 ) -> Workspace:
     """Load the files that were given."""
-    from phcle.atlas import Opened, Pictures, Second, Workspace
+    from phcle.atlas import Opened, Second, Workspace
     from phcle.embedding import load
+    from phcle.images import load_map
 
     tell = output.say if output.shows_progress(quiet=quiet) else lambda message: None
 
@@ -84,15 +77,35 @@ def _workspace(
     if len(one.embedding) < 2:
         raise FileError(f"{file}: has one label; the explorer needs two or more.")
     second = None if compare is None else Second(one, opened(compare))
-    if model is None:
-        if network is not None:
-            raise OptionError("--network needs a map of pictures: give --model too.")
-        return Workspace(one, second)
-    from phcle.cli.pictures import network_of
-    from phcle.images import load_map
+    return Workspace(one, second, None if model is None else load_map(model))
 
-    image_map = load_map(model)
-    seeing = partial(network_of, image_map, model, network)
-    # A map that was learned from features has no network.
-    pictures = Pictures(image_map, seeing if image_map.network else None)
-    return Workspace(one, second, pictures)
+
+def report(
+    file: options.EmbeddingFile,
+    out: Path = option(..., "FOLDER", "Where to write the page."),
+    title: str | None = option(None, "TEXT", "Title; default: the file's name."),
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
+) -> None:
+    """Write the pages of explore into one file, which needs no server.
+
+    It holds the map, the table, filters, predicted cells and how well they were
+    measured. If the explorer has stored a map beside the file, it shows the same map.
+
+    Example: phcle report labels.phcle --out report
+    """
+    from phcle.atlas import write_report
+    from phcle.embedding import load
+
+    title, page = file.stem if title is None else title, out / "report.html"
+    embedding = load(file)
+    with output.progress_bar("writing the page", quiet=quiet):
+        made = write_report(embedding, page, title=title, file=file)
+    output.show(made, _show_written, as_json=as_json)
+
+
+def _show_written(made: WrittenReport) -> None:
+    """Print where the page was written."""
+    output.show_written(made.report)
+    if made.left_out:
+        output.show_line(made.left_out)
