@@ -73,6 +73,7 @@ def write_report(
     *,
     title: str = "Label embedding",
     file: Path | None = None,
+    most_letters: int = MOST_LETTERS,
 ) -> WrittenReport:
     """Write a report on an embedding to one file.
 
@@ -87,13 +88,15 @@ def write_report(
     file : Path, optional
         File of the embedding. The map that the explorer has stored beside it is shown,
         and pictures in its folder.
+    most_letters : int, default 3200000
+        Letters for columns, and again for cards; what has no room is left out.
 
     Returns
     -------
     WrittenReport
         The file written, and what it left out.
     """
-    made = _Report(embedding, title, file)
+    made = _Report(embedding, title, file, most_letters)
     make_folder(path.parent)
     answers = made.answers(path.resolve().parent)
     with write_whole(path) as temporary:
@@ -228,12 +231,13 @@ class _Report:
         embedding: LabelEmbedding,
         title: str,
         file: Path | None = None,
+        most_letters: int = MOST_LETTERS,
     ) -> None:
         if len(embedding) < 2:
             raise ContextError("a report needs two labels or more. Got one.")
         self.opened = Opened(embedding, title, file, stores=False)
         self.left_out: list[str] = []
-        self.n_cards, self.room = MOST_CARDS, MOST_LETTERS
+        self.n_cards, self.most_letters, self.room = MOST_CARDS, most_letters, 0
         if self.opened.rows is not None:
             # Reasons of predictions name any labels, so a sample has no cards.
             shown = self.opened.shown
@@ -272,7 +276,7 @@ class _Report:
         tags = [(x["context"],) for x in every["tags"]]
         by_known = sorted(every["columns"], key=lambda x: -x["known"])
         columns = [(x["context"], x["title"]) for x in by_known]
-        self.room = MOST_LETTERS
+        self.room = self.most_letters
         held: dict[str, Any] = {}
         for key in (*tags, *columns):
             made = column_of(embedding, *key, is_short=True)
@@ -293,7 +297,7 @@ class _Report:
         explains = embedding.contexts and len(embedding) <= MOST_EXPLAINED
         labels = embedding.labels[: self.n_cards]
         found: Answers = {"/api/label": {}, "/api/row": {}, "/api/explain": {}}
-        self.room = MOST_LETTERS
+        self.room = self.most_letters
         for start in range(0, len(labels), AT_ONCE):
             made: Answers = {path: {} for path in found}
             chosen = labels[start : start + AT_ONCE]

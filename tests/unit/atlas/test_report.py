@@ -108,9 +108,8 @@ def test_a_report_of_a_thousand_labels_has_two_megabytes_at_most(tmp_path, rng):
     assert made.left_out == ""
 
 
-def test_what_has_no_room_is_named(answers_in, patchy, tmp_path, monkeypatch):
-    monkeypatch.setattr("phcle.atlas.report.MOST_LETTERS", 900)
-    made = write_report(patchy, tmp_path / "report.html")
+def test_what_has_no_room_is_named(answers_in, patchy, tmp_path):
+    made = write_report(patchy, tmp_path / "report.html", most_letters=900)
     info = answers_in((tmp_path / "report.html").read_text())["/api/info"]["[]"]
     assert any(x.startswith("looks: ") for x in info["left_out"])
     assert "cards of 120 labels" in info["left_out"]
