@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 Value = float | bool | str
@@ -377,13 +377,6 @@ class Cell(Named):
     chance: float | None = None
 
 
-FRAME = (
-    *("label", "context", "column", "kind", "value", "confidence", "low", "high"),
-    *("family", "why", "probabilities", "draw"),
-)
-"""Columns of a frame of completed cells."""
-
-
 @dataclass(frozen=True)
 class Completion(Answer):
     """Unknown cells of tables, as predicted.
@@ -405,11 +398,12 @@ class Completion(Answer):
         Returns
         -------
         pandas.DataFrame
-            One row per cell.
+            One row per cell, and a column for each attribute of a `Cell`.
         """
         import pandas as pd
 
-        return pd.DataFrame(list(map(vars, self.cells)), columns=list(FRAME))
+        titles = [x.name for x in fields(Cell)]
+        return pd.DataFrame(list(map(vars, self.cells)), columns=titles)
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ def describe(
         if context.weight > 0:
             sure = None if read.chance is None else read.chance[0]
             wanted = ~is_known & _is_informative(context, read.values[0], sure)
-            found = strongest(read, _rank(read, wanted & _is_first(context, sure)), k)
+            found = strongest(read, _rank(read, wanted), k)
         if not found and not is_known.any():
             not_predictable.append(context.name)
         predicted += found
@@ -111,7 +111,12 @@ def _is_informative(
         return np.asarray(context.on_fit_scale(values) - context.offset > WAY * reach)
     usual = context.presence
     likely = (sure >= LIKELY) & (sure * (1 - usual) >= 2 * usual * (1 - sure))
-    return np.asarray(likely | ((sure >= POSSIBLE) & (sure >= RAISED * usual)))
+    likely |= (sure >= POSSIBLE) & (sure >= RAISED * usual)
+    for field in context.fields:  # of a category, only the likeliest value
+        if field.kind == "category":
+            own, best = likely[field.at], int(sure[field.at].argmax())
+            own[np.arange(len(own)) != best] = False
+    return likely
 
 
 def _related(
@@ -183,17 +188,6 @@ def strongest(read: Reading, rank: Floats, k: int) -> list[Attribute]:
         numbers = float(read.values[0, i]), float(strength[i]), sure, low, high
         found.append(Attribute(own.name, own.columns[i], *numbers))
     return found
-
-
-def _is_first(context: DescriptiveContext, chance: Floats | None) -> Flags:
-    """False for the values of a category that are less likely than another one."""
-    is_first = np.ones(len(context.columns), dtype=bool)
-    if chance is not None:
-        for field in context.fields:
-            if field.kind == "category":
-                is_first[field.at] = False
-                is_first[field.at.start + int(chance[field.at].argmax())] = True
-    return is_first
 
 
 def table_called(embedding: LabelEmbedding, name: str) -> Table:

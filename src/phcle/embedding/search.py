@@ -207,10 +207,8 @@ def check_count(k: object) -> None:
     k : object
         How many neighbours are wanted.
     """
-    if not isinstance(k, Integral):
-        raise ContextError(f"k must be a whole number. Got {k!r} instead.")
-    if k < 1:
-        raise ContextError(f"k must be 1 or more. Got {k!r} instead.")
+    if not isinstance(k, Integral) or k < 1:
+        raise ContextError(f"k must be a whole number above 0. Got {k!r} instead.")
 
 
 def unit_rows(vectors: AnyFloats) -> AnyFloats:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -599,28 +598,26 @@ class Search(NamedTuple):
         return [self.classifier(embedding, **fixed, **dict(own)) for own in every]
 
 
-SEARCHES: Mapping[str, Search] = MappingProxyType(
-    {
-        "eszsl": Search(
-            ESZSL,
-            {
-                "feature_ridge": [1.0, 10.0, 100.0, 1000.0, 10000.0],
-                "class_ridge": [0.01, 0.1, 1.0, 10.0, 100.0],
-                "normalize": ["l2", "center"],
-            },
-        ),
-        "conse": Search(
-            ConSE,
-            {
-                "C": [0.001, 0.01, 0.1],
-                "normalize": ["l2", "center"],
-                "top": [1, 3, 10, 30, 100],
-            },
-        ),
-        # Steps from 0.1 to 10 gave the same accuracy; the number of epochs matters.
-        "sje": Search(SJE, {"epochs": [1, 3, 10], "normalize": ["l2", "center"]}),
-    }
-)
+SEARCHES: Mapping[str, Search] = {
+    "eszsl": Search(
+        ESZSL,
+        {
+            "feature_ridge": [1.0, 10.0, 100.0, 1000.0, 10000.0],
+            "class_ridge": [0.01, 0.1, 1.0, 10.0, 100.0],
+            "normalize": ["l2", "center"],
+        },
+    ),
+    "conse": Search(
+        ConSE,
+        {
+            "C": [0.001, 0.01, 0.1],
+            "normalize": ["l2", "center"],
+            "top": [1, 3, 10, 30, 100],
+        },
+    ),
+    # Steps from 0.1 to 10 gave the same accuracy; the number of epochs matters.
+    "sje": Search(SJE, {"epochs": [1, 3, 10], "normalize": ["l2", "center"]}),
+}
 """The classifiers that `evaluate` knows by name, with the options tried for each."""
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -266,10 +265,9 @@ class FeatureNetwork:
         library = import_optional("transformers", extra="vision", purpose=purpose)
         options = {"local_files_only": is_local}
         try:
-            with _quiet():
-                processor = library.AutoImageProcessor.from_pretrained(name, **options)
-                options["use_safetensors"] = True  # never pickled weights
-                model = library.AutoModel.from_pretrained(name, **options)
+            processor = library.AutoImageProcessor.from_pretrained(name, **options)
+            options["use_safetensors"] = True  # never pickled weights
+            model = library.AutoModel.from_pretrained(name, **options)
         # The library raises many kinds of errors about missing or invalid files.
         except Exception as error:
             first = (str(error).strip() or repr(error)).splitlines()[0]
@@ -309,22 +307,6 @@ class FeatureNetwork:
         if not means:
             raise OptionError("features need one picture or more. Got none.")
         return np.vstack(means).astype(np.float32)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence progress bars and advice on standard error."""
-    from transformers.utils import logging
-
-    level, had_bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if had_bar:
-            logging.enable_progress_bar()
 
 
 PHOTO_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff")
