@@ -24,7 +24,7 @@ from phcle.contexts.labels import (
     union_of,
 )
 from phcle.contexts.matrices import LARGEST
-from phcle.errors import ContextError, ContextWarning, FileError, OptionError
+from phcle.errors import ContextError, ContextWarning, OptionError
 from phcle.files.container import TensorStore
 from phcle.tables.reader import as_row, rows_of
 
@@ -193,7 +193,7 @@ class LabelLinks:
             and ((ends >= 0) & (ends < most)).all()
             and ((weight >= 0) & (weight <= LARGEST)).all()
         ):
-            raise FileError("links are not links between the labels that they name")
+            raise ContextError("links are not links between the labels that they name")
         return cls(names, relations, ends, weight)
 
 

@@ -5,8 +5,7 @@ Every context stores itself; this module does not depend on the kinds of context
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,12 +17,16 @@ from phcle.contexts.labels import refuse_half_characters
 from phcle.contexts.matrices import check_array, check_number
 from phcle.contexts.protocol import Context
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.errors import ContextError, FileError, some
+from phcle.errors import ContextError, some
 from phcle.files.container import Tensors, TensorStore, read_sealed, write_sealed
+from phcle.files.reading import naming
 
 FORMAT = "phcle.label-embedding"
 VERSION = 3
 """Name and version of the file format. Files with another version are refused."""
+
+BROKEN = "is not a complete label embedding"
+"""What is said of a file whose content raises any error."""
 
 PENALTIES = ("negatives", "descriptive", "sparsity", "ridge", "context_ridge")
 """Penalties that a file must have, because fold-in and explanations need them."""
@@ -104,9 +107,9 @@ def load(path: str | Path) -> LabelEmbedding:
     """
     path = Path(path)
     found, content, tensors = _read(path)
-    with _named(path):
+    with naming(path, BROKEN, Exception):
         contexts = tuple(
-            _unpack(packed, TensorStore(tensors, f"contexts/{i}/"))
+            KINDS[packed["kind"]].unpack(packed, TensorStore(tensors, f"contexts/{i}/"))
             for i, packed in enumerate(content["contexts"])
         )
         settings = {name: content[name] for name in SETTINGS}
@@ -140,22 +143,11 @@ def _read(path: Path) -> tuple[LabelEmbedding, Any, Tensors]:
     foreign = "a safetensors file, but not a label embedding of phcle."
     content, tensors = read_sealed(path, FORMAT, VERSION, foreign)
     store = TensorStore(tensors)
-    with _named(path):
+    with naming(path, BROKEN, Exception):
         pairs: dict[str, Any] = {key: _pairs(store, key) for key in PAIRS}
         found = LabelEmbedding(store.names("labels"), store["vectors"], **pairs)
         _check_texts(found)
     return found, content, tensors
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """A damaged or forged file can raise any error; it names the file."""
-    try:
-        yield
-    except Exception as error:
-        raise FileError(
-            f"{path}: is not a complete label embedding ({error})."
-        ) from error
 
 
 def _pairs(store: TensorStore, key: str) -> dict[str, str]:
@@ -177,13 +169,6 @@ def _pack(context: Context, store: TensorStore) -> dict[str, Any]:
         "has_data": len(context.labels) > 0,
         **context.pack(store),
     }
-
-
-def _unpack(packed: dict[str, Any], store: TensorStore) -> Context:
-    """The reverse of `_pack`."""
-    if packed["kind"] not in KINDS:
-        raise FileError(f"no context can be {packed['kind']!r}")
-    return KINDS[packed["kind"]].unpack(packed, store)
 
 
 def _pack_predictions(

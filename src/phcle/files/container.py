@@ -321,9 +321,9 @@ class TensorStore:
         tuple of str
             The names.
         """
-        names = parse_json(self[key].tobytes().decode(), key)
+        names = json.loads(self[key].tobytes())
         if not isinstance(names, list) or not all(isinstance(x, str) for x in names):
-            raise FileError(f"{key} is not a list of names")
+            raise ValueError(f"{key} is not a list of names")
         return tuple(names)
 
     def put_sparse(self, key: str, matrix: sp.csr_array) -> None:
@@ -370,5 +370,5 @@ class TensorStore:
             and indices.min(initial=0) >= 0
             and indices.max(initial=-1) < n_columns
         ):
-            raise FileError(f"{key} is not a sparse matrix")
+            raise ValueError(f"{key} is not a sparse matrix")
         return sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_columns))

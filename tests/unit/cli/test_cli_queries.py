@@ -35,7 +35,9 @@ def test_unknown_label_exits_with_2_and_suggests_a_spelling(phcle, fitted):
 @pytest.mark.parametrize("k", [0, -1])
 def test_k_below_one_is_refused(phcle, fitted, k):
     result = phcle("nearest", fitted, "cat", "-k", k, code=2)
-    assert result.stderr == f"phcle: k must be a whole number above 0. Got {k} instead.\n"
+    assert (
+        result.stderr == f"phcle: k must be a whole number above 0. Got {k} instead.\n"
+    )
 
 
 def test_describe_lists_observed_and_predicted_attributes(phcle, fitted):
