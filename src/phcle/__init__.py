@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from phcle.embedding.suspicious import suspicious_cells
     from phcle.estimator import PHCLE
     from phcle.model.foldin import fold_in
-    from phcle.model.help import context_help
+    from phcle.model.trials import context_help
     from phcle.quick_fit import fit
     from phcle.tables.files import read_contexts
 
@@ -50,7 +50,7 @@ __getattr__ = lazy_names(
         "PHCLE": "phcle.estimator",
         "RelationalContext": "phcle.contexts",
         "completion_skill": "phcle.embedding.skill",
-        "context_help": "phcle.model.help",
+        "context_help": "phcle.model.trials",
         "datasets": "phcle.datasets",
         "errors": "phcle.errors",
         "fit": "phcle.quick_fit",

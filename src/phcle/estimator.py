@@ -27,16 +27,14 @@ from phcle.errors import (
 )
 from phcle.model.checkpoint import Checkpoint, library_versions, read_choice, writing
 from phcle.model.choose import choose, pose_chosen, trials_of
-from phcle.model.column_samples import samples_for
 from phcle.model.fit import Solver
 from phcle.model.foldin import fold_in
 from phcle.model.folds import out_of_fold
-from phcle.model.help import useful_shares
 from phcle.model.label_solve import solve_labels, solves_sample
 from phcle.model.paper import PaperSolver
-from phcle.model.problem import DeviceProblem, State, penalties_of
+from phcle.model.problem import DeviceProblem, State, penalties_of, samples_for
 from phcle.model.start import earlier_embedding, first_state, warm_factors
-from phcle.model.trials import Chosen, backend_of
+from phcle.model.trials import Chosen, backend_of, useful_shares
 from phcle.model.weights import nie_weights, start_weights
 from phcle.options import DEFAULTS, OPTIONS, check_options, parameters_text
 from phcle.progress import counted_progress, fit_progress, staged_progress
@@ -186,10 +184,6 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
         options, own_readers = self._options, _checked_readers(readers)
         if resume and checkpoint is None:
             raise OptionError("resume needs a checkpoint to go on from.")
-        if choose_again and warm_start is None:
-            raise OptionError(
-                "choose_again needs warm_start; other fits always choose."
-            )
         given = self._matched(contexts, labels, names, synonyms)
         self.match_ = given.match
         aligned = align(
@@ -217,11 +211,10 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
             files = contexts.sources if isinstance(contexts, ReadContexts) else []
             run, chosen = self._how_it_ran(solver), self.chosen_.to_dict()
             origin = {"run": run, "files": files, "chosen": chosen}
-            keep = partial(self._keep, solver, names=given.names, origin=origin)
-            state = self._learned(solver, state, kept, on_step, keep)
+            self._learn(solver, state, kept, on_step, given.names, origin)
             # "ones" is solved in one dimension, but the embedding has more.
             if self.completion != "none" and self.init != "ones":
-                self._complete(device, state.weights, own_readers)
+                self._complete(device, own_readers)
         return self
 
     @property
@@ -279,16 +272,21 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
                 return first_state(device, weights, seed, self.init)
         return State.at(start, weights)
 
-    def _learned(
+    def _learn(
         self,
         solver: Solver,
         state: State,
         checkpoint: Checkpoint | None,
         on_step: Callable[[State], None] | None,
-        keep: Callable[[State], None],
-    ) -> State:
-        """Sweep to the end, and keep the result; also if the fit is stopped."""
-        is_alone = solver.device.backend.processes.size == 1
+        names: Mapping[str, str],
+        origin: Mapping[str, Any],
+    ) -> None:
+        """Sweep to the end, solve W once more, and pack up what was learned.
+
+        If the fit is stopped, the last whole sweep is packed up.
+        """
+        device, options, stopped = solver.device, self._options, None
+        terms: Mapping[str, float]
 
         def note(new: State) -> None:
             nonlocal state
@@ -306,24 +304,60 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
                 state = solver.learn(state, max_iter=self.max_iter, on_step=note)
             if checkpoint is not None:
                 checkpoint.write(state, now=True)
-        except (KeyboardInterrupt, NumericalError):
-            if checkpoint is not None and state.history:
-                checkpoint.write(state, now=True)
-            # The last solve needs all processes, and the others may be gone.
-            if state.history and is_alone:
-                keep(state)
-            raise
-        if state.risen is not None or not solver.converged(state):
-            remedy = "raise max_iter or tol."
-            if state.risen is not None:
-                remedy = (
-                    f"the loss of context {state.risen!r} rises in the next, also with "
-                    "more sampled columns; use mode='exact'."
+            if state.risen is not None or not solver.converged(state):
+                remedy = "raise max_iter or tol."
+                if state.risen is not None:
+                    remedy = (
+                        f"the loss of context {state.risen!r} rises in the next, also "
+                        "with more sampled columns; use mode='exact'."
+                    )
+                message = f"not converged after {state.iteration} sweeps; {remedy}"
+                warnings.warn(message, ConvergenceWarning, stacklevel=3)
+            with (
+                counted_progress("last solve", enabled=self.verbose),
+                solver.naming_overflow(state),
+            ):
+                solved = solve_labels(
+                    device, state.W, state.factors, state.weights, settle=True
                 )
-            message = f"not converged after {state.iteration} sweeps; {remedy}"
-            warnings.warn(message, ConvergenceWarning, stacklevel=3)
-        keep(state)
-        return state
+            parts = (solved.W, *solved.factors)
+            terms = solver.terms(solved.values, state.weights, solved.penalties)
+        except (KeyboardInterrupt, NumericalError) as error:
+            if not state.history:
+                raise
+            stopped, terms = error, state.history[-1]
+            if checkpoint is not None:
+                checkpoint.write(state, now=True)
+            parts = device.to_numpy([state.W, *state.factors])
+        if self.init == "ones":
+            dim = self.chosen_.setting.dim
+            parts = tuple(np.repeat(x / dim**0.5, dim, axis=1) for x in parts)
+        # The sweeps ran in this precision, so nothing is lost by storing it.
+        W, *factors = (part.astype(self.dtype, copy=False) for part in parts)
+        final = {**terms, "iteration": state.iteration + 1.0, "seconds": 0.0}
+        self.weights_, self.history_ = dict(state.weights), (*state.history, final)
+        labels, contexts = device.problem.labels, device.problem.contexts
+        self.embedding_ = LabelEmbedding(
+            labels=labels,
+            vectors=W,
+            names=dict(names),
+            spellings=self.match_.spellings,
+            contexts=tuple(
+                context.learned(labels, self.weights_[context.name], factor)
+                for context, factor in zip(contexts, factors, strict=True)
+            ),
+            penalties=vars(penalties_of(options)),
+            options=options,
+            # Without times, so that the same fit gives the same file.
+            history=tuple(
+                {key: value for key, value in record.items() if key != "seconds"}
+                for record in self.history_
+            ),
+            versions=library_versions(device.backend.name),
+            origin=dict(origin),
+        )
+        if stopped is not None:
+            raise stopped
 
     def transform(
         self,
@@ -369,59 +403,6 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
             )
         return PaperSolver(device, self.tol, reweigh, step_size=self.step_size)
 
-    def _keep(
-        self,
-        solver: Solver,
-        state: State,
-        names: Mapping[str, str],
-        origin: Mapping[str, Any],
-    ) -> None:
-        """Solve W once more, to the end, and pack up what was learned."""
-        device, weights, options = solver.device, state.weights, self._options
-        problem, stopped = device.problem, None
-        terms: Mapping[str, float]
-        try:
-            with (
-                counted_progress("last solve", enabled=self.verbose),
-                solver.naming_overflow(state),
-            ):
-                solved = solve_labels(
-                    device, state.W, state.factors, weights, settle=True
-                )
-            parts = (solved.W, *solved.factors)
-            terms = solver.terms(solved.values, weights, solved.penalties)
-        except (KeyboardInterrupt, NumericalError) as error:  # the sweeps are not lost
-            stopped, terms = error, state.history[-1]
-            parts = device.to_numpy([state.W, *state.factors])
-        if self.init == "ones":
-            dim = self.chosen_.setting.dim
-            parts = tuple(np.repeat(x / dim**0.5, dim, axis=1) for x in parts)
-        # The sweeps ran in this precision, so nothing is lost by storing it.
-        W, *factors = (part.astype(self.dtype, copy=False) for part in parts)
-        final = {**terms, "iteration": state.iteration + 1.0, "seconds": 0.0}
-        self.weights_, self.history_ = dict(weights), (*state.history, final)
-        self.embedding_ = LabelEmbedding(
-            labels=problem.labels,
-            vectors=W,
-            names=dict(names),
-            spellings=self.match_.spellings,
-            contexts=tuple(
-                context.learned(problem.labels, weights[context.name], factor)
-                for context, factor in zip(problem.contexts, factors, strict=True)
-            ),
-            penalties=vars(penalties_of(options)),
-            options=options,
-            # Without times, so that the same fit gives the same file.
-            history=tuple(
-                {key: value for key, value in record.items() if key != "seconds"}
-                for record in self.history_
-            ),
-            versions=library_versions(device.backend.name),
-            origin=dict(origin),
-        )
-        if stopped is not None:
-            raise stopped
-
     def _how_it_ran(self, solver: Solver) -> dict[str, Any]:
         """What "auto" and the machine made of the options."""
         backend = solver.device.backend
@@ -438,13 +419,12 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
     def _complete(
         self,
         device: DeviceProblem,
-        weights: Mapping[str, float],
         readers: Mapping[str, Any],
     ) -> None:
         """Predict the gaps of all tables."""
         seed = self._options["random_state"]
         with counted_progress("folds", enabled=self.verbose, unit="fits") as show:
-            held = out_of_fold(device, weights, seed=seed, on_fit=show)
+            held = out_of_fold(device, self.weights_, seed=seed, on_fit=show)
         if not held:
             return
         # Only now: the readers' libraries take a second to import.

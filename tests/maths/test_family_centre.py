@@ -9,7 +9,7 @@ from problems import family_contexts, make_problem, random_contexts
 from scipy.optimize import approx_fprime, minimize
 
 from phcle import PHCLE, DescriptiveContext, RelationalContext
-from phcle.model.balance import balance
+from phcle.model.fit import balance
 from phcle.model.label_solve import solve_labels
 from phcle.model.objective import objective_terms
 from phcle.model.problem import DeviceProblem, State

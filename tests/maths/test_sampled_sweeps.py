@@ -11,7 +11,7 @@ from forked import run_together
 from phcle import PHCLE, DescriptiveContext, RelationalContext
 from phcle.contexts.logistic import draw_columns
 from phcle.errors import ConvergenceWarning
-from phcle.model import column_samples
+from phcle.model import problem as posing
 
 N_LABELS = 600
 
@@ -37,7 +37,7 @@ def fit(monkeypatch):
     """Fit the tree; samples begin with this many columns."""
 
     def fitted(mode, dim, seed=0, drawn=16, **options):
-        monkeypatch.setattr("phcle.model.column_samples.SAMPLE", drawn)
+        monkeypatch.setattr("phcle.model.problem.SAMPLE", drawn)
         options |= {"dim": dim, "mode": mode, "random_state": seed}
         model = PHCLE(**options, backend="numpy", choose=False, completion="none")
         return model.fit(tree())
@@ -47,7 +47,7 @@ def fit(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore:not converged")
 def test_a_resumed_fit_draws_the_samples_it_would_have_drawn(tmp_path, monkeypatch):
-    monkeypatch.setattr("phcle.model.column_samples.SAMPLE", 24)
+    monkeypatch.setattr("phcle.model.problem.SAMPLE", 24)
     options = {"dim": 2, "mode": "sampled", "choose": False, "completion": "none"}
     options |= {"backend": "numpy", "tol": 0.0, "max_iter": 6}
 
@@ -66,7 +66,7 @@ def test_a_resumed_fit_draws_the_samples_it_would_have_drawn(tmp_path, monkeypat
 
 @pytest.mark.filterwarnings("ignore:not converged")
 def test_a_family_beside_sampled_counts(monkeypatch, backend_options):
-    monkeypatch.setattr("phcle.model.column_samples.SAMPLE", 2)
+    monkeypatch.setattr("phcle.model.problem.SAMPLE", 2)
     edges = [(x, "felid") for x in ("cat", "lion", "lynx", "puma")]
     edges += [(x, "canid") for x in ("dog", "wolf", "fox")]
     edges += [("felid", "beast"), ("canid", "beast")]
@@ -108,7 +108,7 @@ def unlucky(mass, n, rng):
 
 @pytest.fixture
 def unlucky_fit(fit, monkeypatch):
-    monkeypatch.setattr("phcle.model.column_samples.draw_columns", unlucky)
+    monkeypatch.setattr("phcle.model.problem.draw_columns", unlucky)
     return lambda: fit("sampled", dim=2, seed=2, drawn=24)
 
 
@@ -135,7 +135,7 @@ def test_a_fit_that_cannot_settle_ends_before_the_rise_and_names_the_context(
 
 
 def fit_and_save(folder, rank, size):
-    column_samples.SAMPLE = 24
+    posing.SAMPLE = 24
     options = {"dim": 2, "mode": "sampled", "random_state": 2, "backend": "numpy"}
     model = PHCLE(**options, choose=False, completion="none").fit(tree())
     np.save(f"{folder}/columns{rank}of{size}.npy", columns(model))
@@ -179,8 +179,8 @@ def test_a_sampled_fit_with_a_sampled_last_solve_comes_near_the_exact_one():
     exact = PHCLE(**options).fit(context)
     with (
         mock.patch.object(backend, "__init__", as_gpu(backend.__init__)),
-        mock.patch("phcle.model.column_samples.GPU_EXACT_PAIRS", 1000),
-        mock.patch("phcle.model.column_samples.GPU_SAMPLE", 80),
+        mock.patch("phcle.model.problem.GPU_EXACT_PAIRS", 1000),
+        mock.patch("phcle.model.problem.GPU_SAMPLE", 80),
         mock.patch("phcle.model.label_solve.SOLVED_PAIRS", 1000),
         mock.patch("phcle.model.label_solve.SOLVED_COLUMNS", 150),
     ):

@@ -198,6 +198,23 @@ class Backend(ABC):
             The same numbers.
         """
 
+    def normal(self, shape: tuple[int, int], seed: int) -> Array:
+        """Draw normal numbers.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            Rows and columns.
+        seed : int
+            The same seed gives the same numbers on the same device.
+
+        Returns
+        -------
+        array
+            On the device.
+        """
+        return self.asarray(np.random.default_rng(seed).standard_normal(shape))
+
     @abstractmethod
     def sparse(self, matrix: sp.csr_array) -> Any:
         """Move a sparse matrix to the device.
@@ -329,40 +346,35 @@ def choose_backend(
     >>> choose_backend("numpy").name
     'numpy'
     """
-    if precision == "mixed":
-        if backend in ("numpy", "numba") or dtype != "float32":
-            raise BackendError(
-                "precision='mixed' needs the torch back end and dtype='float32'; "
-                f"got backend={backend!r}, dtype={dtype!r}."
-            )
-        backend = "torch"
+    is_mixed = precision == "mixed"
+    if is_mixed and (backend in ("numpy", "numba") or dtype != "float32"):
+        raise BackendError(
+            "precision='mixed' needs the torch back end and dtype='float32'; "
+            f"got backend={backend!r}, dtype={dtype!r}."
+        )
     if backend in ("numpy", "numba") and device == "cuda":
         raise BackendError(
             "device='cuda' needs the torch back end; say backend='torch' or 'auto'."
         )
-    has_torch = importlib.util.find_spec("torch") is not None
-    wants_torch = backend == "torch" or device == "cuda"
-    if wants_torch and not has_torch:
+    wants_torch = backend == "torch" or device == "cuda" or is_mixed
+    wanted = "torch" if wants_torch else backend
+    if wanted in ("torch", "numba") and not _is_installed(wanted):
         raise BackendError(
-            f"backend={backend!r}, device={device!r} needs PyTorch: "
-            "pip install 'phcle[torch]'"
+            f"backend={backend!r}, device={device!r} needs: "
+            f"pip install 'phcle[{wanted}]'"
         )
-    if wants_torch or (backend == "auto" and device == "auto" and _has_cuda(has_torch)):
+    if wants_torch or (backend == device == "auto" and _has_cuda()):
         from phcle.backends.torch_backend import TorchBackend
 
         made = TorchBackend(device, dtype, precision)
-        if precision == "mixed" and not made.has_kernels:
+        if is_mixed and not made.has_kernels:
             raise BackendError(
                 "precision='mixed' needs a GPU like an H100, and Triton: "
                 "pip install 'phcle[triton]'; elsewhere use precision='full'."
             )
         return made
-    has_numba = importlib.util.find_spec("numba") is not None
-    if backend == "numba" and not has_numba:
-        raise BackendError("backend='numba' needs: pip install 'phcle[numba]'")
-    if backend == "numba" or (
-        backend == "auto" and has_numba and n_pairs >= WORTH_COMPILING
-    ):
+    is_large = n_pairs >= WORTH_COMPILING and backend == "auto"
+    if backend == "numba" or (is_large and _is_installed("numba")):
         from phcle.backends.numba_backend import NumbaBackend
 
         return NumbaBackend(dtype)
@@ -371,9 +383,13 @@ def choose_backend(
     return NumpyBackend(dtype)
 
 
-def _has_cuda(has_torch: bool) -> bool:
+def _is_installed(library: str) -> bool:
+    return importlib.util.find_spec(library) is not None
+
+
+def _has_cuda() -> bool:
     """Whether a GPU can be used; torch is imported only where a driver is present."""
-    if not has_torch or not _nvidia_driver():
+    if not _is_installed("torch") or not _nvidia_driver():
         return False
     import torch
 

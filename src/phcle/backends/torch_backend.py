@@ -112,6 +112,12 @@ class TorchBackend(Backend):
         """Copy an array back to the host."""
         return np.asarray(array.detach().cpu().numpy())
 
+    def normal(self, shape: tuple[int, int], seed: int) -> torch.Tensor:
+        """Draw normal numbers on the device."""
+        source = torch.Generator(self.device).manual_seed(seed)
+        kind = {"dtype": self._float, "device": self.device}
+        return torch.randn(shape, generator=source, **kind)
+
     def stored(self, matrix: sp.csr_array) -> StoredRows:
         """Move known entries to the device."""
         return StoredRows.of(self, matrix)

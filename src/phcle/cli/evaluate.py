@@ -66,7 +66,7 @@ def evaluate(
     told: Sequence[Any]
     text: Callable[[Any], None]
     if contexts:
-        from phcle.model.help import context_help
+        from phcle.model.trials import context_help
 
         with output.progress_bar("leaving out contexts", quiet=quiet) as progress:
             helped = context_help(embedding, progress=progress)

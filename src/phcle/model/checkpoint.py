@@ -41,9 +41,6 @@ BROKEN = "is not a whole checkpoint"
 ONCE_AUTO = ("negatives", "descriptive_weight", "stiffness")
 """Options whose default was called "auto" when earlier checkpoints were written."""
 
-NAMES_AT_ONCE = 1 << 20
-"""Names that are joined into one text for a fingerprint."""
-
 
 @dataclass
 class Checkpoint:
@@ -93,9 +90,8 @@ class Checkpoint:
         backend = self.device.backend
         if backend.processes.rank > 0:
             return
-        tensors = {"W0": backend.to_numpy(state.W)}
-        for i, factor in enumerate(state.factors):
-            tensors[f"factor{i}"] = backend.to_numpy(factor)
+        parts = map(backend.to_numpy, (state.W, *state.factors))
+        tensors = dict(zip(_tensor_names(len(state.factors)), parts, strict=True))
         about = {
             "prints": self.prints,
             "chosen": self.chosen.to_dict(),
@@ -106,10 +102,7 @@ class Checkpoint:
         try:
             write_sealed(self.path, FORMAT, VERSION, about, tensors)
         except FileError as error:
-            older = (
-                "the one before is whole" if self.path.is_file() else "there is none"
-            )
-            message = f"no checkpoint of sweep {state.iteration}, {older}: {error}"
+            message = f"no checkpoint of sweep {state.iteration}: {error}"
             warnings.warn(message, PhcleWarning, stacklevel=2)
 
     def read(self) -> State:
@@ -123,12 +116,12 @@ class Checkpoint:
         about, tensors = read_sealed(self.path, FORMAT, VERSION, FOREIGN)
         with naming(self.path, BROKEN, Exception):
             self._refuse_another_fit(about["prints"])
-            factors = (tensors[f"factor{i}"] for i in range(len(tensors) - 1))
+            W, *factors = (tensors[x] for x in _tensor_names(len(tensors) - 1))
             weights, *history = (
                 {str(name): float(x) for name, x in record.items()}
                 for record in (about["weights"], *about["history"])
             )
-            state = State(tensors["W0"], tuple(factors), weights, tuple(history))
+            state = State(W, tuple(factors), weights, tuple(history))
             self._refuse_misfits(state)
         return state
 
@@ -150,25 +143,27 @@ class Checkpoint:
 
     def _refuse_another_fit(self, found: Mapping[str, Any]) -> None:
         """Name the first thing in which the checkpoint's fit differs from this one."""
-        for kind in ("options", "data"):
-            theirs, ours = found[kind], json.loads(json.dumps(self.prints[kind]))
-            if kind == "options":  # an option that came later had its default then
-                theirs = {**{x: DEFAULTS[x] for x in ours if x in DEFAULTS}, **theirs}
-                theirs |= {x: DEFAULTS[x] for x in ONCE_AUTO if theirs[x] == "auto"}
-            for name in (*ours, *(x for x in theirs if x not in ours)):
-                if theirs.get(name) == ours.get(name):
-                    continue
-                if kind == "options":
-                    what = f"{name}={theirs.get(name)!r}, this fit {ours.get(name)!r}"
-                elif name not in theirs or name not in ours:
-                    place = "this fit" if name in ours else "the checkpoint"
-                    what = f"other contexts: only {place} has {name!r}"
-                else:
-                    what = f"other data in {name!r}"
-                raise FileError(
-                    f"{self.path}: belongs to another fit: it has {what}. Resume with "
-                    "the same options and data, or start a new fit with another file."
-                )
+        ours = json.loads(json.dumps(self.prints))
+        # An option that came later had its default then.
+        theirs = {**DEFAULTS, **found["options"]}
+        theirs |= {x: DEFAULTS[x] for x in ONCE_AUTO if theirs[x] == "auto"}
+        differences = [
+            f"{name}={theirs[name]!r}, this fit {value!r}"
+            for name, value in ours["options"].items()
+            if theirs[name] != value
+        ]
+        before, now = found["data"], ours["data"]
+        for name in {**now, **before}:
+            if name not in before or name not in now:
+                place = "this fit" if name in now else "the checkpoint"
+                differences.append(f"other contexts: only {place} has {name!r}")
+            elif before[name] != now[name]:
+                differences.append(f"other data in {name!r}")
+        if differences:
+            raise FileError(
+                f"{self.path}: belongs to another fit: it has {differences[0]}. Resume "
+                "with the same options and data, or start a new fit with another file."
+            )
 
 
 @contextmanager
@@ -243,18 +238,15 @@ def look_into(path: Path) -> dict[str, Any]:
     """
     about, tensors = read_sealed(path, FORMAT, VERSION, FOREIGN)
     with naming(path, BROKEN, Exception):
-        n_labels, dim = tensors["W0"].shape
-        history = list(about["history"])
-        return {
-            "labels": n_labels,
-            "dim": dim,
-            "contexts": dict(about["weights"]),
-            "sweeps": len(history),
-            "objective": history[-1].get("objective") if history else None,
-            "options": dict(about["prints"]["options"]),
-            "data": dict(about["prints"]["data"]),
-            "versions": dict(about.get("versions", {})),
-        }
+        (labels, dim), history = tensors["W0"].shape, list(about["history"])
+        found = {"labels": labels, "dim": dim, "contexts": dict(about["weights"])}
+        objective = history[-1].get("objective") if history else None
+        found |= {"sweeps": len(history), "objective": objective}
+        return found | dict(about["prints"]) | {"versions": dict(about["versions"])}
+
+
+def _tensor_names(n_factors: int) -> list[str]:
+    return ["W0", *(f"factor{i}" for i in range(n_factors))]
 
 
 def fingerprint(problem: Problem, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -287,18 +279,14 @@ def _digest(*parts: Sequence[str] | np.ndarray | sp.csr_array) -> str:
     """A short hash of names and numbers."""
     whole = hashlib.sha256()
     for part in parts:
-        if isinstance(part, Sequence):
-            for start in range(0, len(part), NAMES_AT_ONCE):
-                between = "\0" if start else ""
-                names = "\0".join(part[start : start + NAMES_AT_ONCE])
-                whole.update((between + names).encode())
-            continue
-        arrays = [part]
-        if not isinstance(part, np.ndarray):
-            places = (part.indptr.astype(np.int64), part.indices.astype(np.int64))
-            arrays = [*places, part.data]
-        for array in arrays:
-            whole.update(np.ascontiguousarray(array).tobytes())
+        if isinstance(part, np.ndarray):
+            whole.update(np.ascontiguousarray(part).tobytes())
+        elif isinstance(part, Sequence):
+            whole.update("\0".join(part).encode())
+        else:
+            for each in (part.indptr, part.indices):
+                whole.update(each.astype(np.int64).tobytes())
+            whole.update(part.data.tobytes())
     return whole.hexdigest()[:16]
 
 

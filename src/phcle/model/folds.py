@@ -42,11 +42,6 @@ LARGEST = 1e4
 """Predictions are kept in half precision, and none is further from the mean."""
 
 
-AT_ONCE = 4_096
-"""Single cells that are predicted at once, so that their vectors stay in the cache:
-those of all cells of a wide table would take gigabytes."""
-
-
 @dataclass(frozen=True, eq=False)
 class HiddenCells:
     """Cells of a context that a trial fit does not see.
@@ -80,12 +75,8 @@ class HiddenCells:
         array of shape (cells,)
             Squared errors.
         """
-        found = np.empty(len(self.rows))
-        for start in range(0, len(found), AT_ONCE):
-            part = slice(start, start + AT_ONCE)
-            own, others = W[self.rows[part]], U[self.columns[part]]
-            found[part] = np.einsum("ij,ij->i", own, others)
-        return np.asarray((self.truth - found) ** 2)
+        rows, at = np.unique(self.rows, return_inverse=True)
+        return np.asarray((self.truth - (W[rows] @ U.T)[at, self.columns]) ** 2)
 
     def skill(self, errors: AnyFloats) -> float:
         """Compute the share of the hidden cells' squares that is predicted.
@@ -259,7 +250,7 @@ class _Folds:
         if self.is_tags:
             own = self.sample[self.row_fold[self.sample] == fold]
         moved = (left.offset - self.table.offset) / self.table.scale
-        found = W[self.rows[own]] @ U.T + moved
+        found = np.clip(W[self.rows[own]] @ U.T + moved, -LARGEST, LARGEST)
         if self.is_tags:
             truth = self.table.matrix.take(own)
             at, columns = truth.known_cells()
@@ -267,9 +258,9 @@ class _Folds:
             has_it = truth.cells(at, columns) != 0
             self.tags.append(HeldTags(self.rows[own[at]], columns, has_it, steps))
         elif hides_rows:
-            self.whole[own] = np.clip(found, -LARGEST, LARGEST)
+            self.whole[own] = found
         else:
-            self.cells[fold] = np.clip(found, -LARGEST, LARGEST)
+            self.cells[fold] = found
 
     def held(self) -> HeldOut | HeldTags:
         """What was predicted."""

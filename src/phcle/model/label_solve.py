@@ -22,8 +22,7 @@ from phcle.arrays import AnyFloats
 from phcle.backends.protocol import Array, Backend
 from phcle.contexts.protocol import LinearUpdate, Local, Sample
 from phcle.errors import NumericalError, some
-from phcle.model.column_samples import ColumnSamples
-from phcle.model.problem import DeviceProblem, Problem, Weights
+from phcle.model.problem import ColumnSamples, DeviceProblem, Problem, Weights
 from phcle.model.rows import relative_lengths, solve
 
 TOO_LARGE = "look for values far larger than those of the fit."

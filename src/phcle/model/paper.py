@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 from phcle.backends.protocol import Array
 from phcle.contexts.protocol import ColumnUpdate
 from phcle.errors import OptionError
-from phcle.model.column_samples import EVERYTHING, Drawn
 from phcle.model.fit import Solver
-from phcle.model.problem import State
+from phcle.model.problem import EVERYTHING, Drawn, State
 from phcle.model.rows import Rows, slopes
 
 HALVINGS = 30
@@ -37,6 +36,7 @@ class PaperSolver(Solver):
     remedy = "Use a smaller step_size, or solver='mm', which needs none."
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.device.backend.processes.size > 1:
             raise OptionError(
                 "solver='paper' runs in one process; start it without torchrun."

@@ -15,14 +15,12 @@ vectors of another length, has the start of any other fit.
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from phcle.arrays import Flags, Floats
 from phcle.backends.protocol import Array, Backend, choose_backend
@@ -57,15 +55,6 @@ of a second, and a fit is nearly the same on every back end."""
 
 AT_ONCE = 1024
 """Rows drawn at once on the host, so that they fit into the cache."""
-
-HASHED_AT_ONCE = 1 << 26
-"""Numbers drawn at once on a GPU: a few arrays of 512 MB."""
-
-MULTIPLIERS = (-0x40A7B892E31B1A47, -0x6B2FB644ECCEEE15)
-"""Constants of SplitMix64's last step, as signed numbers."""
-
-STEP = -0x61C8864680B583EB
-"""What SplitMix64 adds to its state: 2⁶⁴ over the golden ratio, as a signed number."""
 
 
 def first_state(
@@ -126,7 +115,8 @@ def draw_rows(
     """Draw normal numbers for all labels, then for the columns of every context.
 
     The order of labels, columns and contexts does not matter. The host draws by sorted
-    names; a GPU, for which sorting would take longer than the rest, by hashes of them.
+    names; a GPU, for which sorting these would take longer than the rest, by sorted
+    hashes of them.
 
     Parameters
     ----------
@@ -148,15 +138,14 @@ def draw_rows(
     """
     groups: dict[str, Sequence[str]] = {"": problem.labels} if with_labels else {}
     groups |= {context.name: context.columns for context in problem.contexts}
-    if backend.is_accelerated:
-        seed = int(rng.integers(2**62))
-        keys = {name: int(hash_names([name])[0]) ^ seed for name in groups}
-        return [
-            hashed_rows(backend, hash_names(names), width, keys[name])
-            for name, names in groups.items()
-        ]
-    drawn = {}
+    xp, drawn = backend.xp, {}
     for name, names in sorted(groups.items()):
+        if backend.is_accelerated:
+            keys = backend.indices(hash_names(names).view(np.int64))
+            rows = backend.normal((len(names), width), int(rng.integers(2**62)))
+            drawn[name] = xp.empty_like(rows)
+            drawn[name][xp.argsort(keys)] = rows
+            continue
         drawn[name] = np.empty((len(names), width))
         order = np.argsort(np.array(names, dtype=object), kind="stable")
         for start in range(0, len(names), AT_ONCE):
@@ -265,61 +254,6 @@ def _orthonormal(backend: Backend, parts: list[Array]) -> list[Array]:
     return parts
 
 
-def hashed_rows(
-    backend: Backend, keys: npt.NDArray[np.uint64], width: int, seed: int
-) -> Array:
-    """Draw normal numbers that are hashes of a row's key, their position and the seed.
-
-    Parameters
-    ----------
-    backend : Backend
-        Where to draw.
-    keys : array of shape (rows,)
-        Keys in 64 bits.
-    width : int
-        Numbers in a row.
-    seed : int
-        Other seeds give other numbers.
-
-    Returns
-    -------
-    array of shape (rows, width)
-        On the device.
-    """
-    xp = backend.xp
-    like = backend.asarray(np.zeros(1))
-    drawn = xp.empty((len(keys), width), dtype=like.dtype, device=like.device)
-    # Two normal numbers come from one hash, so there are half as many.
-    half = -(-width // 2)
-    steps = backend.indices(np.arange(1, half + 1)) * STEP
-    salt = int(_mixed(_signed(np.array([seed % 2**64], dtype=np.uint64)))[0])
-    height = max(1, HASHED_AT_ONCE // max(1, half))
-    for start in range(0, len(keys), height):
-        own = backend.indices(_signed(keys[start : start + height]))
-        hashed = _mixed(_mixed(own ^ salt)[:, None] + steps)
-        # 53 and 24 bits would overlap in 64; single precision needs 24 each.
-        first = xp.astype((hashed >> 40) & 0xFFFFFF, like.dtype)
-        second = xp.astype((hashed >> 8) & 0xFFFFFF, like.dtype)
-        length = xp.sqrt(-2.0 * xp.log((first + 0.5) / 2**24))
-        angle = (2 * math.pi / 2**24) * second
-        rows = slice(start, start + height)
-        drawn[rows, :half] = length * xp.cos(angle)
-        drawn[rows, half:] = (length * xp.sin(angle))[:, : width - half]
-    return drawn
-
-
-def _signed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-    """The same bits as signed numbers, which all array libraries multiply."""
-    return np.ascontiguousarray(values, np.uint64).view(np.int64)
-
-
-def _mixed(x: Any) -> Any:
-    """SplitMix64's last step: every bit of the result depends on every bit of x."""
-    for shift, factor in zip((30, 27), MULTIPLIERS, strict=True):
-        x = (x ^ ((x >> shift) & (2 ** (64 - shift) - 1))) * factor
-    return x ^ ((x >> 31) & (2**33 - 1))
-
-
 def earlier_embedding(
     given: LabelEmbedding | str | Path, aligned: Aligned, init: str
 ) -> LabelEmbedding:
@@ -351,22 +285,18 @@ def earlier_embedding(
     embedding = given if isinstance(given, LabelEmbedding) else load(given)
     known = {context.given_name for context in embedding.contexts}
     ours = [context.name for context in aligned.contexts]
+    fault = ""
     if not known:
-        raise ContextError(
-            "warm_start has vectors but no contexts, so no fit can start from it; "
-            "use an embedding that PHCLE learned, or leave warm_start out."
+        fault = "vectors but no contexts; use an embedding that PHCLE learned"
+    elif known.isdisjoint(ours):
+        fault = (
+            f"the contexts {some(sorted(known))}, and this fit has {some(ours)}; name "
+            "them alike (name=, NAME=FILE)"
         )
-    if known.isdisjoint(ours):
-        raise ContextError(
-            f"warm_start has the contexts {some(sorted(known))}, and this fit has "
-            f"{some(ours)}; name them alike (name=, NAME=FILE), or leave "
-            "warm_start out."
-        )
-    if set(embedding.labels).isdisjoint(aligned.labels):
-        raise ContextError(
-            f"warm_start has labels such as {some(embedding.labels)}, and none of "
-            f"this fit, {some(aligned.labels)}; leave warm_start out."
-        )
+    elif set(embedding.labels).isdisjoint(aligned.labels):
+        fault = f"no label of this fit, but {some(embedding.labels)}; give another one"
+    if fault:
+        raise ContextError(f"warm_start has {fault}, or leave warm_start out.")
     return embedding
 
 

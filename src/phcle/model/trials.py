@@ -1,29 +1,37 @@
 """Settings, and short fits that predict hidden cells with one or another.
 
 Some known cells of the readable tables are hidden once, so that the skills of all
-trials can be compared. `choose` decides by them, and `help` reports them.
+trials can be compared. `choose` decides by them. `context_help` asks whether a context
+helped: it predicts them with and without it, for an embedding with the data that it
+stores, and weights="auto" does so for a fit.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self, cast
 
 import numpy as np
 
+from phcle.answers import ContextHelp, LeftOutContext
 from phcle.arrays import Floats
 from phcle.backends.protocol import Backend, choose_backend
 from phcle.contexts.alignment import Aligned, observed_among
 from phcle.contexts.labels import some_names
 from phcle.contexts.protocol import Context, Penalties
 from phcle.contexts.values import DescriptiveContext
-from phcle.errors import some
+from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.errors import PhcleWarning, some
 from phcle.files.text import of_types
 from phcle.model.fit import Solver
 from phcle.model.folds import HiddenCells, hide_cells
 from phcle.model.problem import DeviceProblem, Problem
 from phcle.model.start import first_state
+from phcle.model.weights import BACKGROUND, equal_weights
+from phcle.options import DEFAULTS
+from phcle.progress import counted_progress
 
 NOISE = 1.6
 """Shrinkage of a table that no setting predicts: its factor becomes zero."""
@@ -47,6 +55,17 @@ remember what that one made of the cells. Further sweeps seldom change their ord
 PREDICTED, CHANCE = 0.01, 6.0
 """A table counts as noise if its skill is below 0.01, or below 6 over the number of its
 hidden cells: the best of several trials has that much by chance."""
+
+
+HELP_SWEEPS = 6
+"""Sweeps of a trial. After four, skills differ from those of whole fits by up to 0.02,
+after six by up to 0.01 (planted tables)."""
+
+CERTAIN = 2.0
+"""A change of the skill counts if it is larger than this many standard errors."""
+
+VISIBLE = 0.01
+"""Smallest change of the skill that counts: less rounds to nothing."""
 
 
 @dataclass(frozen=True)
@@ -363,3 +382,157 @@ def _some_labels(aligned: Aligned, rng: np.random.Generator) -> tuple[str, ...]:
     order[np.unique(member[is_described])] -= len(names)
     chosen = np.argsort(order[member], kind="stable")[:MOST_LABELS]
     return some_names(labels, np.sort(chosen))
+
+
+def _left_out(
+    trials: Trials,
+    setting: Setting,
+    progress: Callable[[int, int], None],
+) -> ContextHelp:
+    """Fit once with all contexts, and once without each of them."""
+    if trials.nothing_to_judge_by:
+        reason = f"Nothing can be measured: {trials.nothing_to_judge_by}."
+        return ContextHelp(None, trials.n_hidden, {}, (), reason)
+    names = dict.fromkeys(context.given_name for context in trials.aligned.contexts)
+    whole, found = trials.errors(setting, n_sweeps=HELP_SWEEPS), []
+    before = trials.skills(whole)
+    for n_done, name in enumerate(names, 1):
+        progress(n_done, len(names) + 1)
+        others = [x for x in before if x != name and trials.is_predicted(x, before[x])]
+        if not others:
+            words = f"{name}: unknown, because no other table can be predicted"
+            own = LeftOutContext(name, None, None, 0.0, {}, "unknown", words)
+            found.append(own)
+            continue
+        errors = trials.errors(setting, [name], HELP_SWEEPS)
+        after, variance = trials.skills(errors), 0.0
+        for table in others:
+            truth, change = trials.hidden[table].truth, errors[table] - whole[table]
+            variance += len(truth) * float(change.var()) / float((truth**2).sum()) ** 2
+        error = variance**0.5 / len(others)
+        # A table that is worse than its means counts as those.
+        skill, without = (
+            float(np.mean([max(own[table], 0.0) for table in others]))
+            for own in (before, after)
+        )
+        verdict, shown = "no clear effect", f"no clear effect (± {error:.2f})"
+        if abs(skill - without) > max(CERTAIN * error, VISIBLE):
+            verdict = "helps" if skill > without else "harms"
+            shown = f"it {verdict}"
+        elif abs(skill - without) < VISIBLE:
+            verdict = shown = "no effect"
+        words = f"without {name}: {without:.2f} instead of {skill:.2f}: {shown}"
+        tables = {table: after[table] for table in others}
+        found.append(
+            LeftOutContext(name, skill, without, error, tables, verdict, words)
+        )
+    progress(len(names) + 1, len(names) + 1)
+    shown = ", ".join(f"{name} {max(x, 0):.2f}" for name, x in before.items())
+    n_hidden = trials.n_hidden
+    reason = (
+        f"Skill for {n_hidden:,} hidden cells (1 is perfect, 0 is the mean): {shown}."
+    )
+    return ContextHelp(None, n_hidden, before, tuple(found), reason)
+
+
+def context_help(
+    embedding: LabelEmbedding,
+    *,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> ContextHelp:
+    """Measure what each context of an embedding adds to the prediction of hidden cells.
+
+    Parameters
+    ----------
+    embedding : LabelEmbedding
+        A fitted embedding, in memory or loaded.
+    progress : callable, optional
+        Called with the number of fits that are done and of all fits.
+
+    Returns
+    -------
+    ContextHelp
+        Skill with all contexts and without each of them; `print` shows it in words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from phcle import PHCLE, DescriptiveContext, context_help
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.normal(size=(100, 2)) @ rng.normal(size=(2, 20))
+    >>> labels = [f"label{i}" for i in range(100)]
+    >>> contexts = [
+    ...     DescriptiveContext("sizes", labels, list("abcdefghij"), truth[:, :10]),
+    ...     DescriptiveContext("prices", labels, list("klmnopqrst"), truth[:, 10:]),
+    ...     DescriptiveContext("noise", labels, list("xyz"), rng.normal(size=(100, 3))),
+    ... ]
+    >>> found = context_help(PHCLE().fit(contexts).embedding_)
+    >>> found.contexts[2].verdict
+    'no effect'
+    """
+    stored = tuple(context for context in embedding.contexts if context.labels)
+    is_equal = embedding.options.get("weights", "equal") == "equal"
+    kept = {c.name: c.weight for c in embedding.contexts}
+
+    def weigh(problem: Problem) -> Mapping[str, float]:
+        # Equal weights are split anew among the contexts that are left.
+        return equal_weights(problem) if is_equal else kept
+
+    aligned = Aligned(embedding.labels, stored)
+    options = {**DEFAULTS, "random_state": embedding.options.get("random_state", 0)}
+    trials = Trials(aligned, Penalties(**embedding.penalties), weigh, options)
+    chosen: Mapping[str, Any] = embedding.origin.get("chosen", {}).get("setting", {})
+    setting = Setting(embedding.dim, shrinkage=chosen.get("shrinkage", {}))
+    return _left_out(trials, setting, progress)
+
+
+def useful_shares(
+    trials: Trials, setting: Setting, *, verbose: bool
+) -> tuple[dict[str, float], tuple[str, ...]]:
+    """Measure what each context adds, for weights="auto".
+
+    A context is useful if hidden cells of other tables are predicted better with it, or
+    if its own are predicted: then it has a structure that vectors can hold.
+
+    Parameters
+    ----------
+    trials : Trials
+        Hidden cells and contexts.
+    setting : Setting
+        The setting of the fit.
+    verbose : bool
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    shares : dict
+        Share of its weight that each context keeps; empty if nothing can be measured.
+    reasons : tuple of str
+        A sentence for each context, or one that says why nothing is measured.
+    """
+    with counted_progress(
+        "weighing contexts", enabled=verbose, unit="contexts"
+    ) as show:
+        found = _left_out(trials, setting, show)
+    skills = found.skills
+    predicted = {name for name, x in skills.items() if trials.is_predicted(name, x)}
+    if not predicted:
+        reason = f"Weights are equal: no table can be predicted. {found.reason}"
+        warnings.warn(f"weights='auto': {reason}", PhcleWarning, stacklevel=4)
+        return {}, (reason,)
+    shares = {}
+    for own in found.contexts:
+        # A tree or a text has no cells of its own to judge it by.
+        change = (own.skill or 0.0) - (own.without or 0.0)
+        is_seen = own.context not in skills and change > VISIBLE
+        helps = own.verdict == "helps" or is_seen or own.context in predicted
+        shares[own.context] = 1.0 if helps else 0.0
+    contexts = trials.aligned.contexts
+    useful = (context for context in contexts if shares[context.name])
+    known = set().union(*(context.observed_labels for context in useful))
+    for context in contexts:  # labels that are known only there keep a vector
+        if not known.issuperset(context.observed_labels):
+            shares[context.name] = BACKGROUND
+    return shares, tuple(
+        f"{own.words}; weight × {shares[own.context]:g}." for own in found.contexts
+    )

@@ -2,7 +2,7 @@
 
 "equal" splits a weight of one evenly within each kind. "nie" is the self-weighting that
 the paper refers to (weight ∝ 1/(2√loss)), for comparison only: it rewards over-fitting.
-"auto" is "equal" among the contexts that are useful (`help.py` finds out which).
+"auto" is "equal" among the contexts that are useful (`trials.py` finds out which).
 """
 
 from __future__ import annotations
@@ -69,23 +69,17 @@ def given_weights(problem: Problem, weights: Weights) -> dict[str, float]:
         Weights by context, in the order of the problem.
     """
     given = {context.name: context.given_name for context in problem.contexts}
-    for name, weight in weights.items():
+    for name in (*weights, *given.values()):
         if name not in given.values():
             raise OptionError(
                 f"weights name the context {name!r}, which was not given."
                 f"{did_you_mean(name, given.values())}"
             )
-        if not is_amount(weight):
+        if not is_amount(weights.get(name)):
             raise OptionError(
                 f"the weight of context {name!r} must be zero or more, and {LARGEST:g} "
-                f"at most. Got {shortened(weight)}."
+                f"at most. Got {shortened(weights.get(name))}."
             )
-    missing = [name for name in given.values() if name not in weights]
-    if missing:
-        raise OptionError(
-            f"weights must name every context; {missing[0]!r} is missing "
-            "(give it 0 to leave it out)."
-        )
     if not any(weights.values()):
         raise OptionError("at least one context must have a weight above zero.")
     found = {name: float(weights[by]) for name, by in given.items()}

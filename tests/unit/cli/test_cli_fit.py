@@ -32,10 +32,8 @@ def test_json_summary_has_contexts_with_coverage(phcle):
 def test_a_refit_starts_from_an_earlier_file(phcle, zoo):
     phcle(*FIT, "--quiet")
     phcle(*FIT[:-1], "again.phcle", "--warm-start", "out.phcle", "--quiet")
-    again = library.load(zoo / "again.phcle")
-    assert again.origin["chosen"]["reason"].startswith("Taken from the earlier")
-    refused = phcle(*FIT[:-1], "new.phcle", "--choose-again", code=2)
-    assert "choose_again needs warm_start" in refused.output
+    first, again = (library.load(zoo / f"{x}.phcle") for x in ("out", "again"))
+    assert len(again.history) < len(first.history)
 
 
 @pytest.mark.parametrize(

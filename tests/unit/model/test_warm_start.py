@@ -120,8 +120,6 @@ def test_settings_are_chosen_anew_for_other_contexts_or_if_that_is_asked_for(ear
     assert warm.chosen_.reason.startswith("The best of")
     again = PHCLE().fit(table(), warm_start=earlier.embedding_, choose_again=True)
     assert again.chosen_.reason.startswith("The best of")
-    with pytest.raises(OptionError, match="needs warm_start"):
-        PHCLE().fit(table(), choose_again=True)
 
 
 def test_a_stopped_refit_can_be_resumed(tmp_path, earlier):

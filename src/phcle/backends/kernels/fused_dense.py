@@ -29,7 +29,7 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from phcle.backends.half_precision import HalfColumns, HalfRows
+from phcle.backends.torch_dense import HalfColumns, HalfRows
 
 
 @dataclass(frozen=True)
