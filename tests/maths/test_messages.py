@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from phcle import RelationalContext
-from phcle.embedding.links import Links, links_between
-from phcle.embedding.messages import message_features
+from phcle.embedding.messages import Links, links_between, message_features
 
 
 def both_ways(one, other, relation):

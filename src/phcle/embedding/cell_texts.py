@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+import numpy as np
+
 DIGITS = 3
 """Significant digits of predicted numbers. An interval is seldom narrower than 1 %."""
 
@@ -30,15 +32,10 @@ def number_text(number: float, digits: int = DIGITS) -> str:
     ('606', '0.0123', '1234568')
     """
     size = abs(number)
-    if 1e-4 <= size < 10**digits - 0.5:  # most numbers: without exponent, and fast
-        return f"{number:.{digits}g}"
     if not math.isfinite(number) or (size and not 1e-6 <= size < 1e15):
         return f"{number:.{digits}g}"
-    before = math.floor(math.log10(size)) + 1 if size else 1
-    text = f"{number:.{max(digits - before, 0)}f}"
-    if "." in text:
-        text = text.rstrip("0").rstrip(".")
-    return "0" if text == "-0" else text
+    digits = max(digits, len(str(int(size))))
+    return np.format_float_positional(number + 0.0, digits, fractional=False, trim="-")
 
 
 def interval_text(low: float | None, high: float | None) -> str:

@@ -19,20 +19,18 @@ from scipy.special import ndtr
 from phcle.answers import Cell, Value
 from phcle.arrays import AnyFloats, Flags, Floats, Ints
 from phcle.contexts.encoders import Field
+from phcle.contexts.labels import positions_of
 from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.family_means import MOST_WITH_FAMILIES, TIE, FamilyMeans
-from phcle.embedding.predictions import READ
+from phcle.embedding.predictions import READ, TagPredictions, all_classes
 from phcle.errors import OptionError, did_you_mean
 
 if TYPE_CHECKING:
     from phcle.embedding.label_embedding import LabelEmbedding
     from phcle.embedding.predictions import TablePredictions
 
-BLOCK = 2_000_000
-"""Cells of a column that are looked up at once: a few arrays of 16 MB."""
-
-ROUNDING = 1e-5
-"""Share of a column's range by which stored numbers may be off."""
+DIGITS = 5
+"""Digits of stored numbers that are right."""
 
 TAIL = 1.2816
 """Deviations of a normal distribution at the ends of an interval of 80 %."""
@@ -108,23 +106,20 @@ class Reading:
         is_observed = ~np.isnan(known[:, 0])
         value: Any = np.where(is_observed[:, None], known, said)
         sure = low = high = np.full(len(known), np.nan)
-        is_log = False
+        is_log = bool(self.context.log_shift[field.at.start] == 0)
         if field.kind == "number":
-            at, value = field.at.start, value[:, 0]
-            is_log = bool(self.context.log_shift[at] == 0)
+            value = value[:, 0]
             if self.low is not None and self.high is not None:
-                ends = self.low[:, at], self.high[:, at]
-                low, high = (np.where(is_observed, np.nan, x) for x in ends)
+                low, high = self.low[:, field.at.start], self.high[:, field.at.start]
         else:
             is_predicted = ~np.isnan(value[:, 0])
-            if field.values:
-                code = np.nan_to_num(value, nan=-1.0).argmax(axis=1)
-            else:
+            code = np.nan_to_num(value, nan=-1.0).argmax(axis=1)
+            if not field.values:
                 code = np.where(is_observed, known[:, 0] > 0, said[:, 0] > LIKELY)
             value = np.where(is_predicted, code, UNKNOWN).astype(np.int16)
             if chance is not None:
-                every = chance if field.values else np.hstack([chance, 1 - chance])
-                sure = np.where(is_observed, np.nan, every.max(axis=1))
+                sure = all_classes(chance).max(axis=1)
+        sure, low, high = (np.where(is_observed, np.nan, x) for x in (sure, low, high))
         name = self.context.name
         return Column(name, field, is_observed, value, sure, low, high, chance, is_log)
 
@@ -324,16 +319,12 @@ class Table:
     @cached_property
     def positions(self) -> Ints:
         """For each label that the context lists its row in `embedding`, or −1."""
-        row_of, labels = self.embedding.row_of, self.context.labels
-        return np.array([row_of.get(x, -1) for x in labels], dtype=np.int64)
+        return positions_of(self.context.labels, self.embedding.row_of)
 
     @cached_property
     def _listed(self) -> Ints:
         """For each row of `embedding` its position in the context, or −1."""
-        found = np.full(len(self.embedding), -1)
-        is_there = self.positions >= 0
-        found[self.positions[is_there]] = np.flatnonzero(is_there)
-        return found
+        return positions_of(self.embedding.labels, self.context.index)
 
     def read(self, rows: Ints, field: Field | None = None) -> Reading:
         """Look up some labels.
@@ -365,21 +356,41 @@ class Table:
         columns = slice(None) if field is None else field.at
         chance = found.shares_of(rows, columns)
         is_number = whole.is_number[columns]
-        if not is_number.any():
+        if isinstance(found, TagPredictions) or not is_number.any():
             return Reading(own, known, chance, chance)
         numbers = [x.kind == "number" and field in (None, x) for x in whole.fields]
-        steps = []
-        for name in READ:
-            padded = np.full(known.shape, np.nan)
+        steps = np.full((len(READ), *known.shape), np.nan)
+        for padded, name in zip(steps, READ, strict=True):
             padded[:, is_number] = getattr(found, name)[:, numbers][rows]
-            steps.append(padded)
         step, low, high = steps
         width = np.maximum(high - low, 1e-12) / (2 * TAIL)
-        values, low, high = (own.in_units(x * own.scale + own.offset) for x in steps)
-        _snap(own, np.flatnonzero(is_number), low, high)
+        in_units = own.in_units(steps * own.scale + own.offset)
+        values, low, high = _rounded(own, in_units)
         values = np.where(is_number, values, chance)
         chance = np.where(is_number, ndtr(step / width), chance)
         return Reading(own, known, values, chance, low, high)
+
+    def known_and_predicted(self, field: Field) -> tuple[Ints, Column, Column]:
+        """Find the known cells of a field, and what was predicted without them.
+
+        Parameters
+        ----------
+        field : Field
+            One of the fields, but no tag.
+
+        Returns
+        -------
+        rows : array of int
+            Rows of the labels.
+        known, said : Column
+            Their known and their predicted values.
+        """
+        read = self.read(np.arange(len(self)), field)
+        rows = np.flatnonzero(~np.isnan(read.known + read.values).any(axis=1))
+        read = self.read(rows, field)
+        (alone,) = read.context.fields
+        unknown = replace(read, known=np.full_like(read.known, np.nan))
+        return rows, read.column(alone), unknown.column(alone)
 
     def column(self, title: str, rows: Ints | None = None) -> Column:
         """Look up one field.
@@ -396,18 +407,10 @@ class Table:
         Column
             The field of these labels.
         """
-        field = self.field(title)
-        alone = replace(field, at=slice(0, field.at.stop - field.at.start))
         rows = np.arange(len(self)) if rows is None else rows
-        step = max(BLOCK // alone.at.stop, 1)
-        starts = range(0, max(len(rows), 1), step)
-        parts = [self.read(rows[x : x + step], field).column(alone) for x in starts]
-        whole: dict[str, Any] = {
-            name: np.concatenate([getattr(x, name) for x in parts])
-            for name, array in vars(parts[0]).items()
-            if isinstance(array, np.ndarray)
-        }
-        return replace(parts[0], field=field, **whole)
+        field = self.field(title)
+        read = self.read(rows, field)
+        return replace(read.column(read.context.fields[0]), field=field)
 
     @cached_property
     def family(self) -> FamilyMeans | None:
@@ -449,18 +452,9 @@ class Table:
         return [read.column(field) for field in fields]
 
 
-def _snap(own: DescriptiveContext, place: Ints, low: Floats, high: Floats) -> None:
-    """Ends that rounding moved off the smallest or largest known number lie on it."""
-    if not own.labels:  # a field of which nothing is known
-        return
-    with np.errstate(invalid="ignore"):
-        scaled_low, scaled_high = own.on_fit_scale(low), own.on_fit_scale(high)
-    whole = own.fit_matrix
-    for at in place.tolist():
-        known, scaled = own.matrix.column(at), whole.column(at)
-        if np.isnan(known).all():
-            continue
-        least, most = np.nanmin(scaled), np.nanmax(scaled)
-        near = ROUNDING * (most - least)
-        low[np.abs(scaled_low[:, at] - least) <= near, at] = np.nanmin(known)
-        high[np.abs(scaled_high[:, at] - most) <= near, at] = np.nanmax(known)
+def _rounded(own: DescriptiveContext, values: Floats) -> Floats:
+    """Numbers without the last digits, which storing them made up: 0 and not 1e-9."""
+    is_log = ~np.isnan(own.log_shift)
+    size = np.where(is_log, np.abs(values) + own.log_shift, own.scale)
+    unit = 10.0 ** np.floor(np.log10(np.maximum(size, 1e-300)) - DIGITS)
+    return np.asarray(np.round(values / unit) * unit)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from phcle.answers import Cell
-from phcle.arrays import Flags, Floats, Ints
+from phcle.arrays import Flags, Ints
+from phcle.contexts.encoders import Field
 from phcle.contexts.labels import listed
 from phcle.embedding.columns import LIKELY, TAIL, Column, Reading, Table
 from phcle.embedding.label_embedding import LabelEmbedding
+from phcle.embedding.predictions import Predictions, all_classes
 from phcle.errors import ContextWarning, OptionError, check_choice
 
 BLOCK = 100_000
@@ -63,30 +67,30 @@ def completed_cells(
     if draws < 0:
         raise OptionError(f"draws must be 0 or more. Got {draws!r}.")
     tables = completable(embedding, contexts)
-    titles = [title for table in tables for title in table.fields]
-    wanted = titles if columns is None else list(listed(columns))
-    for title in wanted:
-        check_choice("a column", title, titles)
+    wanted = wanted_titles(tables, columns)
     chosen = embedding.labels
     if labels is not None:
         chosen = tuple(map(embedding.resolve, listed(labels)))
     every = np.array([embedding.row_of[label] for label in chosen], dtype=np.int64)
-    completers = [
-        _Completer(table, set(wanted), min_confidence, why, probabilities)
+    tellers = [
+        partial(
+            _completed,
+            table,
+            [x for x in table.context.fields if x.title in wanted],
+            min_confidence=min_confidence,
+            reason=_Reasons(table) if why else lambda row, field: "",
+            probabilities=probabilities,
+        )
         for table in tables
     ]
     widest = max((len(table.context.columns) for table in tables), default=1)
     step = max(BLOCK // widest, 1)
-    for draw in range(max(draws, 1)):
-        rng = np.random.default_rng((seed, draw)) if draws else None
-        number = draw + 1 if draws else None
+    for draw in range(1, draws + 1) if draws else [None]:
+        rng = np.random.default_rng((seed, draw - 1)) if draw else None
         for start in range(0, len(every), step):
             rows = every[start : start + step]
-            by_label: list[list[Cell]] = [[] for _ in rows]
-            for completer in completers:
-                completer.complete(rows, by_label, rng, number)
-            for cells in by_label:
-                yield from cells
+            found = [x for tell in tellers for x in tell(rows, rng=rng, draw=draw)]
+            yield from (cell for _, cell in sorted(found, key=itemgetter(0)))
 
 
 def completable(
@@ -120,6 +124,28 @@ def completable(
     return [table for table in tables if table.context.name in names]
 
 
+def wanted_titles(tables: Iterable[Table], columns: Iterable[str] | None) -> set[str]:
+    """Check which columns are asked for.
+
+    Parameters
+    ----------
+    tables : iterable of Table
+        The tables.
+    columns : iterable of str or None
+        Titles of their columns; None for all. Unknown ones are refused.
+
+    Returns
+    -------
+    set of str
+        The titles.
+    """
+    titles = [title for table in tables for title in table.fields]
+    wanted = titles if columns is None else list(listed(columns))
+    for title in wanted:
+        check_choice("a column", title, titles)
+    return set(wanted)
+
+
 def warn_of_unpredicted(
     embedding: LabelEmbedding, contexts: Iterable[str] | None = None
 ) -> None:
@@ -143,78 +169,68 @@ def warn_of_unpredicted(
     )
 
 
-@dataclass(eq=False)
-class _Completer:
-    """Completes the cells of one table."""
-
-    table: Table
-    wanted: set[str]
-    min_confidence: float
-    why: bool
-    probabilities: bool
-    holders: dict[int, Ints] = field(default_factory=dict)
-
-    def complete(
-        self,
-        rows: Ints,
-        found: list[list[Cell]],
-        rng: np.random.Generator | None,
-        draw: int | None,
-    ) -> None:
-        """Append the cells of each label."""
-        embedding, fields = self.table.embedding, self.table.context.fields
-        read = self.table.read(rows)
+def _completed(
+    table: Table,
+    fields: Sequence[Field],
+    rows: Ints,
+    *,
+    min_confidence: float,
+    reason: Callable[[int, Field], str],
+    probabilities: bool,
+    rng: np.random.Generator | None,
+    draw: int | None,
+) -> Iterator[tuple[int, Cell]]:
+    """The cells of one table, field by field, each with the position of its label."""
+    embedding, read = table.embedding, table.read(rows)
+    for field, family in zip(fields, table.family_says(rows, fields), strict=True):
+        column, is_shown = _shown(read.column(field), min_confidence)
         if rng is not None:
-            shape = (len(rows), len(fields))
-            away, place = rng.standard_normal(shape), rng.random(shape)
-        asked = [n for n, x in enumerate(fields) if x.title in self.wanted]
-        families = self.table.family_says(rows, [fields[n] for n in asked])
-        for n, family in zip(asked, families, strict=True):
-            column, is_shown = self._shown(read.column(fields[n]))
-            if rng is not None:
-                column = _drawn(read, column, away[:, n], place[:, n])
-            chance = column.chance if self.probabilities else None
-            for i in np.flatnonzero(is_shown).tolist():
-                row = int(rows[i])
-                label = embedding.labels[row]
-                cell = column.cell(
-                    i,
-                    label,
-                    embedding.name_of(label),
-                    family=family.value_of(i),
-                    why=self._reason(row, n) if self.why else "",
-                    draw=draw,
-                )
-                if chance is not None and column.field.values:
-                    each = zip(column.field.values, chance[i].tolist(), strict=True)
-                    cell = replace(cell, probabilities=dict(each))
-                found[i].append(cell)
+            column = _drawn(read, column, rng)
+        chance = column.chance if probabilities and field.values else None
+        for i in np.flatnonzero(is_shown).tolist():
+            label = embedding.labels[rows[i]]
+            more: dict[str, Any] = {"family": family.value_of(i), "draw": draw}
+            if chance is not None:
+                each = zip(field.values, chance[i].tolist(), strict=True)
+                more["probabilities"] = dict(each)
+            more["why"] = reason(int(rows[i]), field)
+            yield i, column.cell(i, label, embedding.name_of(label), **more)
 
-    def _shown(self, column: Column) -> tuple[Column, Flags]:
-        """The column, and its gaps that are likely enough.
 
-        Of tags, only present ones are listed, as most labels lack most tags.
-        """
-        sure, least = column.confidence, self.min_confidence
-        if column.kind == "tag" and column.chance is not None:
-            sure, least = column.chance[:, 0], least or LIKELY
-            present = np.ones_like(column.value)
+def _shown(column: Column, least: float) -> tuple[Column, Flags]:
+    """The column, and its gaps that are likely enough.
+
+    Of tags, only present ones are listed, as most labels lack most tags.
+    """
+    if column.kind == "tag":
+        sure, least = column.value.astype(np.float64), least or LIKELY
+        if column.chance is not None:
+            sure, present = column.chance[:, 0], np.ones_like(column.value)
             column = replace(column, confidence=sure, value=present)
-        elif column.kind == "tag":
-            return column, ~column.is_observed & (column.value == 1)
-        with np.errstate(invalid="ignore"):
-            return column, ~column.is_observed & ~(sure < least)
+    else:
+        sure = column.confidence
+    with np.errstate(invalid="ignore"):
+        return column, ~column.is_observed & ~(sure < least)
 
-    def _reason(self, row: int, number: int) -> str:
-        """The labels that speak most for a cell, and the share of each reader."""
-        if self.table.context.fields[number].kind == "tag":
-            names = ", ".join(map(self._name, self._nearest_with(row, number)))
+
+class _Reasons:
+    """What speaks for a cell: the labels, and the share of each reader."""
+
+    def __init__(self, table: Table) -> None:
+        self.table, self.stored = table, table.stored
+        self.holders: dict[str, Ints] = {}
+
+    def __call__(self, row: int, field: Field) -> str:
+        """Say it in words."""
+        stored = self.stored
+        if field.kind == "tag":
+            names = ", ".join(map(self._name, self._nearest_with(row, field)))
             return f"like {names}" if names else ""
-        stored: Any = self.table.stored
-        if stored is None:
+        if not isinstance(stored, Predictions):
             return ""
+        number = self.table.context.fields.index(field)
         shares = stored.because_share[row, number].astype(float)
-        like = zip(stored.because[row, number], shares, strict=True)
+        like = zip(stored.because[row, number].tolist(), shares, strict=True)
         named = [f"{self._name(i)} {x:.2f}" for i, x in like if x >= LEAST_SHARE]
         regime = 0 if stored.is_known[row].any() else 1
         mix = zip(stored.readers, stored.weights[regime, number], strict=True)
@@ -226,39 +242,35 @@ class _Completer:
     def _name(self, row: int) -> str:
         return self.table.embedding.name_of(self.table.embedding.labels[row])
 
-    def _nearest_with(self, row: int, column: int) -> list[int]:
+    def _nearest_with(self, row: int, field: Field) -> list[int]:
         """The most similar labels that have a tag."""
-        if column not in self.holders:
-            has_it = self.table.context.matrix.column(column) > 0
+        if field.title not in self.holders:
+            has_it = self.table.context.matrix.column(field.at.start) > 0
             rows = self.table.positions[has_it]
-            self.holders[column] = rows[rows >= 0]
-        holders, units = self.holders[column], self.table.embedding.unit_vectors
+            self.holders[field.title] = rows[rows >= 0]
+        holders = self.holders[field.title]
+        units = self.table.embedding.unit_vectors
         order = np.argsort(-(units[holders] @ units[row]), kind="stable")
         best: list[int] = holders[order[:MOST_NAMED]].tolist()
         return best
 
 
-def _drawn(read: Reading, column: Column, away: Floats, place: Floats) -> Column:
+def _drawn(read: Reading, column: Column, rng: np.random.Generator) -> Column:
     """One value of each cell from its own distribution."""
-    chance = column.chance
-    if chance is None:
+    if column.chance is None:
         return column
+    n = len(column.chance)
     if not column.is_number:
-        if not column.field.values:
-            return replace(column, value=(place < chance[:, 0]).astype(np.int16))
-        total = np.cumsum(np.nan_to_num(chance), axis=1)
-        below = (place[:, None] * total[:, -1:] >= total).sum(axis=1)
-        return replace(column, value=np.minimum(below, chance.shape[1] - 1))
-    first = column.field.at.start
-    own = read.context.of_field(column.field)
-    said = read.values[:, first]
-    step, low, high = (
-        own.on_fit_scale(x[:, None])[:, 0] for x in (said, column.low, column.high)
-    )
-    reach = np.where(away > 0, high - step, step - low)
-    drawn = own.in_units((step + away * reach / TAIL)[:, None])[:, 0]
+        total = np.cumsum(np.nan_to_num(all_classes(column.chance)), axis=1)
+        below = (rng.random((n, 1)) * total[:, -1:] >= total).sum(axis=1)
+        return replace(column, value=np.minimum(below, total.shape[1] - 1))
+    at, own = column.field.at.start, read.context.of_field(column.field)
+    ends = np.stack([column.low, read.values[:, at], column.high])
+    low, said, high = own.on_fit_scale(ends[..., None])[..., 0]
+    away = rng.standard_normal(n)
+    reach = np.where(away > 0, high - said, said - low)
+    drawn = own.in_units((said + away * reach / TAIL)[:, None])[:, 0]
     # No drawn number leaves the range of the column's known ones and predictions.
-    both = np.concatenate([read.context.matrix.column(first), said])
-    both = both[~np.isnan(both)]
-    ends = both.min(initial=np.inf), both.max(initial=-np.inf)
-    return replace(column, value=np.clip(drawn, *ends))
+    both = np.concatenate([read.context.matrix.column(at), ends[1]])
+    drawn = np.clip(drawn, np.fmin.reduce(both), np.fmax.reduce(both))
+    return replace(column, value=drawn)

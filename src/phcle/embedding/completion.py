@@ -13,11 +13,15 @@ from phcle.contexts.labels import positions_of
 from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.held_out import HeldOut, HeldTags
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.links import links_between
-from phcle.embedding.predictions import TablePredictions, TagPredictions
+from phcle.embedding.messages import links_between
+from phcle.embedding.predictions import (
+    LEAST,
+    TablePredictions,
+    TagCurve,
+    TagPredictions,
+)
 from phcle.embedding.table_readers import Effort, OnField, predict_table
 from phcle.embedding.table_view import TableView
-from phcle.embedding.tag_curves import LEAST, TagCurve
 
 CELLS_AT_ONCE = 4_000_000
 """Tags that are predicted at once: a few arrays of 32 MB."""

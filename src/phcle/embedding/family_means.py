@@ -2,6 +2,10 @@
 
 The family is the nearest group of a hierarchy, from the parent upwards, in which
 another label has a known value. The label itself is left out.
+
+Readers read means by parts of labels instead: a known cell sees what its family
+says without the labels of its part. A mean that leaves out only the label itself falls
+as the label's value rises, and readers would read that backwards.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from phcle.arrays import Floats, Ints
@@ -24,9 +29,17 @@ if TYPE_CHECKING:
 TIE = 1e-6
 """Weight of the overall mean in a group's mean: it decides between equal values."""
 
+LEVELS = 3
+"""Nearest levels of a hierarchy whose plain means readers are given."""
+
+PULLS = (0.3, 1.0, 3.0, 10.0)
+"""How many labels the level above may count for; known cells choose, by column."""
+
 MOST_WITH_FAMILIES = 200_000
 """Labels above which families have no share in predictions, and pages do not say what
 they say: groups of more labels take gigabytes."""
+
+Singles = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +77,8 @@ class Groups:
         Groups
             The groups that have at least two labels.
         """
-        found: list[tuple[Ints, Ints, Ints]] = []
+        empty = np.zeros(0, dtype=np.int64)
+        found: list[tuple[Ints, Ints, Ints]] = [(empty, empty, empty)]
         n_nodes = 0
         for tree in hierarchies:
             inside = [i for i, label in enumerate(labels) if label in tree.index]
@@ -72,22 +86,15 @@ class Groups:
             rows = np.array(inside, dtype=np.int64)[rows]
             found.append((rows, nodes + n_nodes, steps))
             n_nodes += len(tree.nodes)
-        if not found:
-            return cls(())
         rows, nodes, steps = (np.concatenate(x) for x in zip(*found, strict=True))
         # Without the label itself, a group of one label has no member.
-        is_group = np.bincount(nodes, minlength=n_nodes) > 1
-        position = np.cumsum(is_group) - 1
-        shape = (len(labels), int(is_group.sum()))
-        chosen = is_group[nodes]
-        rows, nodes, steps = rows[chosen], position[nodes[chosen]], steps[chosen]
+        chosen = np.bincount(nodes, minlength=n_nodes)[nodes] > 1
+        rows, steps = rows[chosen], steps[chosen]
+        groups, nodes = np.unique(nodes[chosen], return_inverse=True)
+        shape = len(labels), len(groups)
         each = [steps == step for step in range(int(steps.max(initial=-1)) + 1)]
-        return cls(
-            tuple(
-                sp.csr_array((np.ones(at.sum()), (rows[at], nodes[at])), shape=shape)
-                for at in each
-            )
-        )
+        ones = [(np.ones(at.sum()), (rows[at], nodes[at])) for at in each]
+        return cls(tuple(sp.csr_array(x, shape=shape) for x in ones))
 
     @classmethod
     def of_contexts(cls, labels: Sequence[str], contexts: Iterable[Context]) -> Groups:
@@ -191,3 +198,97 @@ def _dense(matrix: Any) -> Floats:
     """An array of a sparse or dense matrix."""
     found = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
     return np.asarray(found, np.float64)
+
+
+class Families:
+    """Means of groups that leave out the labels of each label's own part.
+
+    Parameters
+    ----------
+    groups : Groups
+        The groups of all labels.
+    part : array of int of shape (labels,)
+        The part of each label; -1 for labels that are left out of nothing.
+    values : array of shape (labels, columns)
+        Known values; NaN is missing.
+    centre : array of shape (columns,)
+        What is said where nobody of any group is known.
+    """
+
+    def __init__(
+        self, groups: Groups, part: Ints, values: Floats, centre: Floats
+    ) -> None:
+        self.steps = groups.steps
+        self.own_steps = [_of_own_part(step, part) for step in self.steps]
+        self.values, self.centre = values - centre, centre
+        known = ~np.isnan(values)
+        errors = [
+            np.where(known, self._say(self.values, pull)[0] - self.values, 0.0)
+            for pull in PULLS
+        ]
+        lost = [(error**2).sum(axis=0) for error in errors]
+        self.pulls = np.array(PULLS)[np.argmin(lost, axis=0)]
+
+    def mean(self, at: slice) -> Floats:
+        """Say what families say about some columns.
+
+        Parameters
+        ----------
+        at : slice
+            The columns.
+
+        Returns
+        -------
+        array of shape (labels, columns)
+            Means of groups, each pulled to that of the group above.
+        """
+        pulled = self._say(self.values[:, at], self.pulls[at])[0]
+        return np.asarray(pulled + self.centre[at], np.float64)
+
+    def features(self, at: slice, hidden: Ints) -> Singles:
+        """Say the same without some labels, and what the nearest groups say.
+
+        Parameters
+        ----------
+        at : slice
+            The columns.
+        hidden : array of int
+            Labels whose values are left out.
+
+        Returns
+        -------
+        array of shape (labels, columns of at most 4 parts)
+            Pulled means around the centre; then plain means of the nearest groups.
+        """
+        values = self.values[:, at].copy()
+        values[hidden] = np.nan
+        return np.hstack(self._say(values, self.pulls[at]))
+
+    def _say(self, values: Floats, pull: Floats | float) -> list[Singles]:
+        """Pulled means, and plain ones, or the pulled ones where nobody is known."""
+        pulled = np.zeros(values.shape)
+        if not self.steps:
+            return [pulled.astype(np.float32)]
+        known = ~np.isnan(values)
+        both = np.hstack([np.where(known, values, 0.0), known])
+        sums = sum(self.steps[1:], start=self.steps[0]).T @ both
+        own_sums = sum(self.own_steps[1:], start=self.own_steps[0]).T @ both
+        plain: list[Floats] = []
+        for step, own_step in zip(self.steps[::-1], self.own_steps[::-1], strict=True):
+            left = step @ sums - own_step @ own_sums
+            total, n = left[:, : values.shape[1]], left[:, values.shape[1] :]
+            pulled = (total + pull * pulled) / (n + pull)
+            plain.append(np.where(n > 0.5, total / np.maximum(n, 1), np.nan))
+        levels = [np.where(np.isnan(x), pulled, x) for x in plain[::-1][:LEVELS]]
+        return [x.astype(np.float32) for x in (pulled, *levels)]
+
+
+def _of_own_part(step: sp.csr_array, part: Ints) -> sp.csr_array:
+    """Which labels are in which group, each part of a group by itself."""
+    rows, at = sp.coo_array(step).coords
+    inside = part[rows] >= 0
+    rows, at = rows[inside], at[inside]
+    n_parts = max(int(part.max(initial=-1)) + 1, 1)
+    places = rows, part[rows] * step.shape[1] + at
+    shape = (step.shape[0], n_parts * step.shape[1])
+    return sp.csr_array((np.ones(len(rows)), places), shape=shape)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -58,50 +58,45 @@ class HeldOut:
             store[f"held/{each.name}"] = getattr(self, each.name)
 
     @classmethod
-    def unpack(cls, store: TensorStore) -> HeldOut:
-        """Read the predictions from the store of a file.
+    def unpack(
+        cls, store: TensorStore, n_labels: int, n_fields: int, n_columns: int
+    ) -> HeldOut:
+        """Read the predictions from the store of a file; refuse what does not fit.
 
         Parameters
         ----------
         store : TensorStore
             The part of the file.
+        n_labels : int
+            Labels of the embedding.
+        n_fields, n_columns : int
+            Fields and columns of the table.
 
         Returns
         -------
         HeldOut
             What was stored.
         """
-        return cls(*(store[f"held/{each.name}"] for each in fields(cls)))
-
-    def check(self, n_labels: int, n_fields: int, n_columns: int) -> None:
-        """Refuse predictions that do not fit a table.
-
-        Parameters
-        ----------
-        n_labels : int
-            Labels of the embedding.
-        n_fields : int
-            Fields of the table.
-        n_columns : int
-            Columns of the table.
-        """
-        n, where = len(self.rows), "the held-out predictions of a table"
-        is_row = np.zeros(n_labels, dtype=bool)
-        if self.rows.shape == (n,) and self.rows.dtype == np.int64:
-            is_row[self.rows[(self.rows >= 0) & (self.rows < n_labels)]] = True
-        if is_row.sum() < n:
+        held = cls(*(store[f"held/{each.name}"] for each in fields(cls)))
+        n, where = len(held.rows), "the held-out predictions of a table"
+        is_row = (held.rows >= 0) & (held.rows < n_labels)
+        n_rows = len(np.unique(held.rows[is_row]))
+        if held.rows.dtype != np.int64 or held.rows.shape != (n,) or n_rows < n:
             raise ContextError(f"{where} are not of its labels")
-        n_folds = self.n_folds if self.without_cells.ndim == 3 else 0
-        check_array(self.without_cells, (n_folds, n, n_columns), where)
-        check_array(self.without_row, (n, n_columns), where)
-        for fold, shape in ((self.cell_fold, (n, n_fields)), (self.row_fold, (n,))):
+        n_folds = held.n_folds
+        check_array(held.without_cells, (n_folds, n, n_columns), where)
+        check_array(held.without_row, (n, n_columns), where)
+        for fold, shape in (
+            (held.cell_fold, (n, n_fields)),
+            (held.row_fold, (n,)),
+        ):
             is_fold = fold.dtype == np.int8 and fold.shape == shape
             if not is_fold or not ((fold >= 0) & (fold < n_folds)).all():
                 raise ContextError(f"the folds of {where} do not fit")
+        return held
 
 
-@dataclass(frozen=True, eq=False)
-class HeldTags:
+class HeldTags(NamedTuple):
     """Predictions of tags by fits that have not seen the label's row.
 
     Attributes
@@ -118,20 +113,3 @@ class HeldTags:
     columns: Ints
     has_it: Flags
     steps: npt.NDArray[np.float32]
-
-    @staticmethod
-    def joined(parts: Sequence[HeldTags]) -> HeldTags:
-        """Join the cells of several fits.
-
-        Parameters
-        ----------
-        parts : sequence of HeldTags
-            The parts.
-
-        Returns
-        -------
-        HeldTags
-            All of them.
-        """
-        arrays = zip(*(vars(part).values() for part in parts), strict=True)
-        return HeldTags(*map(np.concatenate, arrays))

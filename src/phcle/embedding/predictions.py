@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.special import expit, logit
 
-from phcle.arrays import Flags, Floats, Ints
+from phcle.arrays import AnyFloats, Flags, Floats, Ints
 from phcle.contexts.labels import positions_of
 from phcle.contexts.matrices import check_array, check_number
 from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.held_out import HeldOut
-from phcle.embedding.tag_curves import TagCurve
 from phcle.errors import ContextError
 from phcle.files.container import TensorStore
 
@@ -27,6 +27,12 @@ REASONS = 3
 
 READ = ("step", "low", "high")
 """A number and the ends of its interval, in steps of the table's scale."""
+
+LEAST = 0.02
+"""Least probability of a tag that is kept."""
+
+MOST_STEPS = 30.0
+"""No prediction counts as further from the mean, in odds."""
 
 BY_LABEL = ("is_known", *READ, "shares", "because", "because_share")
 """Arrays with a row for each label."""
@@ -70,7 +76,13 @@ class Predictions:
     held: HeldOut
 
     @classmethod
-    def nothing(cls, table: DescriptiveContext, known: Flags, held: HeldOut) -> Self:
+    def nothing(
+        cls,
+        table: DescriptiveContext,
+        known: Flags,
+        held: HeldOut,
+        readers: Sequence[str],
+    ) -> Self:
         """Make predictions of a table before any reader was asked.
 
         Parameters
@@ -81,6 +93,8 @@ class Predictions:
             What the table knows.
         held : HeldOut
             What fits said of known cells without them.
+        readers : sequence of str
+            Names of the readers.
 
         Returns
         -------
@@ -88,7 +102,7 @@ class Predictions:
             Nothing but what is known.
         """
         n, n_fields = known.shape
-        step, low, high = (np.full((n, n_fields), np.nan, np.float32) for _ in READ)
+        step, low, high = np.full((len(READ), n, n_fields), np.nan, np.float32)
         return cls(
             known,
             step,
@@ -97,8 +111,8 @@ class Predictions:
             shares=np.full((n, len(table.columns)), np.nan, np.float16),
             because=np.zeros((n, n_fields, REASONS), np.int32),
             because_share=np.zeros((n, n_fields, REASONS), np.float16),
-            readers=(),
-            weights=np.zeros((2, n_fields, 0), np.float32),
+            readers=tuple(readers),
+            weights=np.zeros((2, n_fields, len(readers)), np.float32),
             held=held,
         )
 
@@ -175,7 +189,6 @@ class Predictions:
         """
         for name, values, _ in self._parts(table):
             store[name] = values
-        store["mix"] = self.weights
         self.held.pack(store)
         return {"readers": list(self.readers)}
 
@@ -188,6 +201,7 @@ class Predictions:
         places |= dict.fromkeys(("because", "because_share"), gaps)
         for name, place in places.items():
             yield name, getattr(self, name)[place], place
+        yield "mix", self.weights, every
 
     @classmethod
     def unpack(
@@ -215,25 +229,99 @@ class Predictions:
         Predictions
             What was stored.
         """
-        held = HeldOut.unpack(store)
         n, n_fields = known.shape
-        held.check(n, n_fields, len(table.columns))
-        found = cls.nothing(table, known, held)
-        where = f"the predictions of context {table.name!r}"
+        held = HeldOut.unpack(store, n, n_fields, len(table.columns))
+        where, names = f"the predictions of context {table.name!r}", packed["readers"]
+        if not isinstance(names, list) or not all(isinstance(x, str) for x in names):
+            raise ContextError(f"{where} do not name their readers")
+        found = cls.nothing(table, known, held, names)
         for name, empty, place in found._parts(table):
             values = store[name]
             if values.dtype.kind != empty.dtype.kind or np.isinf(values).any():
                 raise ContextError(f"{where} must be finite numbers")
             # NaN is what nobody was asked.
             check_array(np.nan_to_num(values), empty.shape, where)
-            getattr(found, name)[place] = values
+            getattr(found, "weights" if name == "mix" else name)[place] = values
         if not ((found.because >= 0) & (found.because < n)).all():
             raise ContextError(f"{where} name labels that are not there")
-        names = packed["readers"]
-        if not isinstance(names, list) or not all(isinstance(x, str) for x in names):
-            raise ContextError(f"{where} do not name their readers")
-        check_array(store["mix"], (2, n_fields, len(names)), where)
-        return replace(found, readers=tuple(names), weights=store["mix"])
+        return found
+
+
+class TagCurve(NamedTuple):
+    """A logistic curve over how common a tag is, what families and what vectors say.
+
+    Attributes
+    ----------
+    start : float
+        Log odds where all else is zero.
+    usual, family, said, more : float
+        Weights of the log odds of the tag among all labels, of those in the family, of
+        what the vectors say, and of that for rare tags.
+    """
+
+    start: float
+    usual: float
+    family: float
+    said: float
+    more: float
+
+    @classmethod
+    def learn(
+        cls, steps: AnyFloats, presence: Floats, family: AnyFloats, has_it: Flags
+    ) -> Self:
+        """Learn a curve from tags that were predicted out of fold.
+
+        Parameters
+        ----------
+        steps : array of shape (cells,)
+            What the vectors say: shares above the mean.
+        presence : array of shape (cells,)
+            Share of labels that have the tag.
+        family : array of shape (cells,)
+            That share in the family.
+        has_it : array of shape (cells,)
+            Whether the label has the tag.
+
+        Returns
+        -------
+        TagCurve
+            The curve. If all cells are yes, or all no, it says how common each tag is.
+        """
+        from sklearn.linear_model import LogisticRegression
+
+        if has_it.all() or not has_it.any():
+            return cls(0.0, 1.0, 0.0, 0.0, 0.0)
+        found = LogisticRegression(C=1e3, max_iter=500)
+        found.fit(_features(steps, presence, family), has_it)
+        return cls(float(found.intercept_[0]), *found.coef_[0].tolist())
+
+    def chance(
+        self, steps: AnyFloats, presence: Floats, family: AnyFloats
+    ) -> AnyFloats:
+        """Compute probabilities.
+
+        Parameters
+        ----------
+        steps, presence, family : arrays of shape (..., cells)
+            As for `learn`.
+
+        Returns
+        -------
+        array
+            The probabilities.
+        """
+        found = _features(steps, presence, family) @ np.array(self[1:])
+        return np.asarray(expit(found + self.start))
+
+
+def _features(steps: AnyFloats, presence: Floats, family: AnyFloats) -> Floats:
+    """What the curve weighs: (..., 4)."""
+    usual = logit(presence)
+    said = logit(np.clip(presence + steps, 0.3 * presence, 1 - 0.3 * (1 - presence)))
+    clipped = logit(np.clip(family, 0.3 * presence, 1 - 0.1 * (1 - presence)))
+    more = np.clip(steps / np.sqrt(presence * (1 - presence)), -MOST_STEPS, MOST_STEPS)
+    parts = np.broadcast_arrays(usual, clipped - usual, said - usual, more)
+    return np.stack(parts, axis=-1).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -361,6 +449,22 @@ class TagPredictions:
 
 
 TablePredictions = Predictions | TagPredictions
+
+
+def all_classes(shares: Floats) -> Floats:
+    """Add the share of a no to that of a yes.
+
+    Parameters
+    ----------
+    shares : array of shape (cells, outputs)
+        Shares of classes, or of a yes.
+
+    Returns
+    -------
+    array of shape (cells, classes)
+        Shares of at least two classes.
+    """
+    return shares if shares.shape[1] > 1 else np.hstack([1 - shares, shares])
 
 
 def known_fields(table: DescriptiveContext, labels: Sequence[str]) -> Flags:

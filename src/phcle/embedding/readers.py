@@ -1,23 +1,25 @@
 """Readers: regressions that predict one field of a table from all that is known.
 
-Each is fitted once without each fold. The mean of these fits predicts gaps, and what
-each says of its own fold is out of fold, for nothing.
+Each is fitted once without each fold, and says what it thinks of the cells of that
+fold, and once to all known cells. The mean of all these fits fills the gaps: on tables
+that are easy to tell the last fit is better alone, on others the mean.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from phcle.arrays import AnyFloats, Floats, Ints
-from phcle.embedding.predictions import REASONS
+from phcle.embedding.predictions import REASONS, all_classes
 
-TREES = 160
-"""Trees of a field, in as many groups as there are folds."""
+Reader = Callable[[Ints, Ints, AnyFloats], Floats]
+
+WHOLE = -1
+"""In place of a fold: that of gaps, and of fits that have seen all known cells."""
 
 MOST_ROWS = 50_000
 """Most labels that readers learn from."""
@@ -26,11 +28,14 @@ LARGE = 5_000
 """Known cells of a field from which on boosting grows larger trees; on tables of 3,000
 labels they made no difference."""
 
-GAPS_AT_ONCE = 2_000
+GAPS_AT_ONCE = 200
 """Gaps whose leaves are compared at once."""
 
 ROUNDS = 6
 """Least squares with new weights of cells that make absolute errors of squared ones."""
+
+MOST_MIXED = 200_000
+"""Most cells by which weights are learned."""
 
 PULL = 30.0
 """Cells that the weights of the whole table count for in those of a field."""
@@ -42,97 +47,115 @@ class Asked:
 
     Attributes
     ----------
-    features, target : arrays of shape (known, features) and (known, outputs)
+    rows : array of int of shape (cells,)
+        The labels: those with a known cell come first, then those with a gap.
+    features : array of shape (cells, features)
+        What readers read.
+    target : array of shape (known, outputs)
         What is known; a category has an output for each value, from 0 to 1.
-    fold : array of int of shape (known,)
-        Fold of each known cell.
-    gaps : array of shape (gaps, features)
-        Features of the unknown cells; those of `without` come last.
+    fold : array of int of shape (cells,)
+        Fold of each known cell; `WHOLE` for gaps.
     is_class : bool
         Whether the outputs are shares of classes.
     seed : int
         Seed of whatever is drawn.
-    without : mapping from int to array of shape (known, more features)
+    without : mapping from int to array of shape (cells, more features)
         Features that are made of known cells, for readers that are blind to a fold:
-        made without its cells, of all labels. Otherwise the cells that a reader learns
-        from would tell it those of the fold.
+        made without its cells. Otherwise the cells that a reader learns from would tell
+        it those of the fold.
+    plain : mapping from str to array of shape (cells, outputs)
+        What needs no reader, of known cells out of fold.
     """
 
+    rows: Ints
     features: AnyFloats
     target: Floats
     fold: Ints
-    gaps: AnyFloats
     is_class: bool
     seed: int
     without: Mapping[int, AnyFloats] = field(default_factory=dict)
+    plain: Mapping[str, AnyFloats] = field(default_factory=dict)
 
-    def by_folds(self, most: int) -> Iterator[tuple[int, Ints, Ints, AnyFloats]]:
-        """Go through the readers, of which each is blind to a fold.
+    def by_folds(self, read: Reader, width: int, most: int = MOST_ROWS) -> Floats:
+        """Ask a reader once without each fold, and once with all known cells.
 
         Parameters
         ----------
+        read : callable
+            Takes the known cells to learn from, the cells to predict, and features of
+            all cells; returns what it says of those to predict: (cells, width).
+        width : int
+            How many answers it gives for a cell.
         most : int
             Most known cells to learn from; of more, some are drawn.
 
-        Yields
-        ------
-        tuple
-            The fold, the known cells to learn from, those of the fold, and the features
-            of all known cells. If all are of one fold, it is −1, which has none.
+        Returns
+        -------
+        array of shape (cells, width)
+            What it says of known cells out of fold, and of gaps on average.
         """
-        numbers = np.unique(self.fold).tolist()
-        for fold in numbers if len(numbers) > 1 else [-1]:
-            seen = np.flatnonzero(self.fold != fold)
+        is_gap = self.fold == WHOLE
+        total, n_fits = np.zeros((len(self.fold), width)), np.zeros(len(self.fold))
+        for fold in np.unique([WHOLE, *self.fold.tolist()]).tolist():
+            seen = np.flatnonzero(~is_gap & (self.fold != fold))
             if len(seen) > most:
                 rng = np.random.default_rng(self.seed)
                 seen = np.sort(rng.choice(seen, most, replace=False))
             features = self.features
-            if self.without:
+            if fold in self.without:
                 features = np.hstack([features, self.without[fold]])
-            yield fold, seen, np.flatnonzero(self.fold == fold), features
-
-    @property
-    def mean(self) -> Floats:
-        """The mean of the known cells, for each of them."""
-        return np.asarray(self.target.mean(axis=0) + np.zeros_like(self.target))
-
-
-@dataclass(frozen=True, eq=False)
-class Predicted:
-    """What a reader says.
-
-    Attributes
-    ----------
-    held : array of shape (known, outputs)
-        Of the known cells, out of fold.
-    gaps : array of shape (gaps, outputs)
-        Of the gaps.
-    """
-
-    held: Floats
-    gaps: Floats
+            wanted = np.flatnonzero(is_gap | (self.fold == fold))
+            if len(seen) and len(wanted):
+                total[wanted] += read(seen, wanted, features)
+                n_fits[wanted] += 1
+        return total / np.maximum(n_fits, 1)[:, None]
 
 
 @dataclass(frozen=True, eq=False)
-class Forested(Predicted):
-    """What a forest says, how far the values in its leaves are apart, and whose.
+class Forest:
+    """What a forest says, how far its trees are apart, and whose values it repeats.
 
     Attributes
     ----------
-    held_spread, gap_spread : arrays of shape (known,) and (gaps,)
-        Spread of values in the leaves of a cell.
+    said : array of shape (cells, outputs)
+        Predictions, of known cells out of fold.
+    spread : array of shape (cells,)
+        Standard deviation of what the trees say.
     because, because_share : arrays of shape (gaps, REASONS)
         Known cells that share most leaves with a gap, and their weight.
     """
 
-    held_spread: Floats
-    gap_spread: Floats
+    said: Floats
+    spread: Floats
     because: Ints
     because_share: Floats
 
 
-def grow_forest(asked: Asked, *, leaf: int, n_trees: int = TREES) -> Forested:
-    """Ask groups of extremely randomised trees, each blind to one fold.
+def extra_trees(seed: int, leaf: int, n_trees: int) -> Any:
+    """Make scikit-learn's extremely randomised trees.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the trees.
+    leaf : int
+        Fewest known cells in a leaf.
+    n_trees : int
+        Number of trees.
+
+    Returns
+    -------
+    estimator of scikit-learn
+        A regression of one or several outputs.
+    """
+    from sklearn.ensemble import ExtraTreesRegressor
+
+    options: dict[str, Any] = {"min_samples_leaf": leaf, "max_features": 0.4}
+    return ExtraTreesRegressor(n_trees, random_state=seed, **options)
+
+
+def grow_forest(asked: Asked, *, leaf: int, n_trees: int) -> Forest:
+    """Ask extremely randomised trees.
 
     Parameters
     ----------
@@ -141,82 +164,56 @@ def grow_forest(asked: Asked, *, leaf: int, n_trees: int = TREES) -> Forested:
     leaf : int
         Fewest known cells in a leaf.
     n_trees : int
-        Trees of all groups.
+        Trees of each fold.
 
     Returns
     -------
-    Forested
+    Forest
         What they say, with leaves.
     """
-    from sklearn.ensemble import ExtraTreesRegressor
+    trees = extra_trees(asked.seed, leaf, n_trees)
+    n_known, width = asked.target.shape
+    n_gaps = len(asked.rows) - n_known
+    because, because_share = np.zeros((2, n_gaps, REASONS))
 
-    n_gaps, width = len(asked.gaps), asked.target.shape[1]
-    held, held_spread = asked.mean, np.zeros(len(asked.fold))
-    gaps, gap_spread = np.zeros((n_gaps, width)), np.zeros(n_gaps)
-    because = np.zeros((n_gaps, REASONS), np.int64)
-    because_share = np.zeros((n_gaps, REASONS))
-    n_groups = len(np.unique(asked.fold))
-    for fold, seen, own, features in asked.by_folds(MOST_ROWS):
-        trees = ExtraTreesRegressor(
-            max(n_trees // n_groups, 1),
-            min_samples_leaf=leaf,
-            max_features=0.4,
-            random_state=asked.seed + fold + 1,
-        )
-        target = asked.target[seen]
-        trees.fit(features[seen], target if width > 1 else target[:, 0])
-        if len(own):
-            held[own], held_spread[own] = _read_trees(trees, features[own])
-        if n_gaps:
-            said, spread = _read_trees(trees, asked.gaps)
-            gaps, gap_spread = gaps + said / n_groups, gap_spread + spread / n_groups
-            if fold == asked.fold.min() or fold < 0:
-                known, leaves = map(trees.apply, (features[seen], asked.gaps))
-                near, because_share = _nearest_leaves(known, leaves)
-                because = seen[near]
-    return Forested(held, gaps, held_spread, gap_spread, because, because_share)
+    def read(seen: Ints, wanted: Ints, features: AnyFloats) -> Floats:
+        trees.fit(features[seen], np.squeeze(asked.target[seen]))
+        leaves = trees.apply(features[wanted])
+        said = [
+            tree.tree_.value[leaf, :, 0]
+            for tree, leaf in zip(trees.estimators_, leaves.T, strict=True)
+        ]
+        if len(wanted) == n_gaps:  # this fit has seen all known cells
+            near, because_share[:] = _nearest_leaves(
+                trees.apply(features[seen]), leaves
+            )
+            because[:] = seen[near]
+        spread = np.sqrt(np.var(said, axis=0).mean(axis=1, keepdims=True))
+        return np.hstack([np.mean(said, axis=0), spread])
 
-
-def _read_trees(trees: Any, features: AnyFloats) -> tuple[Floats, Floats]:
-    """The mean of all trees, and how far they are apart."""
-    total, squares = 0.0, 0.0
-    leaves = trees.apply(features)
-    for tree, leaf in zip(trees.estimators_, leaves.T, strict=True):
-        said = tree.tree_.value[leaf, :, 0]
-        total, squares = total + said, squares + said**2
-    mean = np.asarray(total) / leaves.shape[1]
-    variance = (np.asarray(squares) / leaves.shape[1] - mean**2).mean(axis=1)
-    return mean, np.sqrt(np.maximum(variance, 0.0))
+    found = asked.by_folds(read, width + 1)
+    return Forest(found[:, :-1], found[:, -1], because.astype(int), because_share)
 
 
 def _nearest_leaves(known: Ints, gaps: Ints) -> tuple[Ints, Floats]:
     """The known cells that share most leaves with each gap, and their weight."""
-    n_trees = known.shape[1]
-    starts = np.cumsum(known.max(axis=0) + 1)
-    first = np.concatenate([[0], starts[:-1]])
+    from sklearn.preprocessing import OneHotEncoder, normalize
 
-    def places(leaves: Ints) -> sp.csr_array:
-        at = np.minimum(leaves + first, starts[-1] - 1).ravel()
-        rows = np.repeat(np.arange(len(leaves)), n_trees)
-        shape = (len(leaves), starts[-1])
-        return sp.csr_array((np.ones(len(at)), (rows, at)), shape=shape)
-
-    members = places(known).T
-    shares = sp.diags_array(1 / np.maximum(members.sum(axis=1) * n_trees, 1)) @ members
+    encoder = OneHotEncoder(handle_unknown="ignore")
+    weights = normalize(encoder.fit_transform(known), "l1", axis=0) / known.shape[1]
     near, share = np.zeros((2, len(gaps), REASONS))
     for begin in range(0, len(gaps), GAPS_AT_ONCE):
-        both = sp.csr_array(places(gaps[begin : begin + GAPS_AT_ONCE]) @ shares)
-        row, at, data = sp.find(both)
-        order = np.lexsort((at, -data, row))
-        row, at, data = row[order], at[order], data[order]
-        rank = np.arange(len(row)) - np.searchsorted(row, row)
-        is_first = rank < REASONS
-        near[begin + row[is_first], rank[is_first]] = at[is_first]
-        share[begin + row[is_first], rank[is_first]] = data[is_first]
+        part = slice(begin, begin + GAPS_AT_ONCE)
+        both = (encoder.transform(gaps[part]) @ weights.T).toarray()
+        best = np.argpartition(-both, REASONS - 1, axis=1)[:, :REASONS]
+        shares = np.take_along_axis(both, best, axis=1)
+        order = np.argsort(-shares, axis=1, kind="stable")
+        near[part] = np.take_along_axis(best, order, axis=1)
+        share[part] = np.take_along_axis(shares, order, axis=1)
     return near.astype(np.int64), share
 
 
-def crossfitted(estimator: Any, asked: Asked, most: int = MOST_ROWS) -> Predicted:
+def crossfitted(estimator: Any, asked: Asked, most: int = MOST_ROWS) -> Floats:
     """Fit an estimator once without each fold; an output at a time for a regression.
 
     Parameters
@@ -230,34 +227,31 @@ def crossfitted(estimator: Any, asked: Asked, most: int = MOST_ROWS) -> Predicte
 
     Returns
     -------
-    Predicted
-        What it says.
+    array of shape (cells, outputs)
+        What it says, of known cells out of fold.
     """
     from sklearn.base import clone, is_classifier
 
-    width = asked.target.shape[1]
     reach = 0.0 if asked.is_class else 1.0
-    held, gaps = asked.mean, np.zeros((len(asked.gaps), width))
-    for _, seen, own, features in asked.by_folds(most):
-        wanted = np.concatenate([features[own], asked.gaps])
-        X, target = features[seen], asked.target[seen]
-        said = np.zeros((len(wanted), width)) + target.mean(axis=0)
+
+    def read(seen: Ints, wanted: Ints, features: AnyFloats) -> Floats:
+        X, target, others = features[seen], asked.target[seen], features[wanted]
+        said = np.tile(target.mean(axis=0), (len(wanted), 1))
         if is_classifier(estimator):
-            shares = target if width > 1 else np.hstack([1 - target, target])
-            codes = shares.argmax(axis=1)
+            codes = all_classes(target).argmax(axis=1)
             if np.ptp(codes) > 0:
                 fitted = clone(estimator).fit(X, codes)
-                found = np.zeros((len(wanted), shares.shape[1]))
-                found[:, fitted.classes_] = fitted.predict_proba(wanted)
-                said = found[:, -width:]
+                shares = np.zeros_like(all_classes(said))
+                shares[:, fitted.classes_] = fitted.predict_proba(others)
+                said = shares[:, -said.shape[1] :]
         else:
             for at in np.flatnonzero(np.ptp(target, axis=0) > 0):
                 y = target[:, at]
-                found = clone(estimator).fit(X, y).predict(wanted)
+                found = clone(estimator).fit(X, y).predict(others)
                 said[:, at] = np.clip(found, y.min() - reach, y.max() + reach)
-        held[own] = said[: len(own)]
-        gaps += said[len(own) :] / len(np.unique(asked.fold))
-    return Predicted(held, gaps)
+        return said
+
+    return asked.by_folds(read, asked.target.shape[1], most)
 
 
 def boosting(asked: Asked) -> Any:
@@ -305,7 +299,7 @@ def support_vectors() -> Any:
 
 
 def mixing_weights(
-    said: Sequence[Floats],
+    said: Sequence[AnyFloats],
     truth: Floats,
     pull: Floats | None = None,
     *,
@@ -331,13 +325,16 @@ def mixing_weights(
     """
     from scipy.optimize import nnls  # slow to import
 
-    matrix = np.column_stack(said)
-    n = matrix.shape[1]
-    counts, weights = np.ones(len(truth)), np.full(n, 1.0 / n)
+    n = len(said)
+    weights = goal = np.full(n, 1.0 / n) if pull is None else pull
+    if not len(truth):
+        return weights
+    step = max(len(truth) // MOST_MIXED, 1)
+    matrix, truth = np.column_stack(said)[::step], truth[::step]
     # Far readers of one column must not outweigh the pull of another's unit.
-    size = np.sqrt(PULL * max(float(np.mean(truth**2)), 1e-12))
-    size, goal = (0.0, weights) if pull is None else (size, pull)
+    size = 0.0 if pull is None else np.sqrt(PULL * max(float(np.mean(truth**2)), 1e-12))
     sure = 1e3 * np.sqrt(len(truth) + 1.0)
+    counts = np.ones(len(truth))
     for _ in range(ROUNDS if is_robust else 1):
         root = np.sqrt(counts)
         rows = [root[:, None] * matrix, sure * np.ones((1, n)), size * np.eye(n)]
@@ -345,8 +342,7 @@ def mixing_weights(
         # In units of the largest row, as older SciPy ends at an absolute tolerance.
         found, _ = nnls(np.vstack(rows) / sure, np.concatenate(wanted) / sure)
         weights = np.asarray(found / found.sum()) if found.sum() > 0 else weights
-        if is_robust:
-            error = np.abs(matrix @ weights - truth)
-            typical = float(np.median(error)) + 1e-9
-            counts = typical / np.maximum(error, typical)
+        error = np.abs(matrix @ weights - truth)
+        typical = float(np.median(error)) + 1e-9
+        counts = typical / np.maximum(error, typical)
     return weights

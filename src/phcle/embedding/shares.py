@@ -61,23 +61,19 @@ def find_shares(values: Floats) -> Iterator[Whole]:
         Columns that add up.
     """
     known = ~np.isnan(values)
-    filled = np.where(known, values, 0.0)
-    sums, gaps = (
-        np.cumsum(np.pad(x, ((0, 0), (1, 0))), axis=1) for x in (filled, ~known)
-    )
-    is_share = filled.min(axis=0, initial=0.0) >= -LEAST
-    n_columns, start = values.shape[1], 0
+    start, n_columns = 0, values.shape[1]
     while start < n_columns - 1:
         for stop in range(min(start + WIDEST, n_columns), start + 1, -1):
-            complete = gaps[:, stop] == gaps[:, start]
-            if complete.sum() < FEWEST or not is_share[start:stop].all():
+            own = slice(start, stop)
+            parts = values[known[:, own].all(axis=1), own]
+            if len(parts) < FEWEST or parts.min() < -LEAST:
                 continue
-            added = (sums[:, stop] - sums[:, start])[complete]
+            added = parts.sum(axis=1)
             total = min(TOTALS, key=lambda x: abs(np.median(added) - x))
             off = np.abs(added - total)
             if (off <= ROUNDED * total).mean() >= NEARLY:
                 slack = EXACT * total + float(np.quantile(off, 0.8))
-                yield Whole(slice(start, stop), total, slack)
+                yield Whole(own, total, slack)
                 start = stop - 1
                 break
         start += 1
@@ -98,20 +94,19 @@ def fill_shares(view: TableView, found: Predictions) -> None:
     """
     table = view.table
     kinds = np.array([x.kind for x in table.fields])
-    numbers = np.flatnonzero(kinds == "number")
-    at = np.array([x.at.start for x in table.fields], dtype=np.int64)[numbers]
+    numbers, at = np.flatnonzero(kinds == "number"), np.flatnonzero(table.is_number)
     offset, scale = table.offset[at], table.scale[at]
 
     def alone(values: Floats, change: Callable[[Floats], Floats]) -> Floats:
-        padded = np.ones(view.values.shape)  # all columns change their scale together
-        padded[:, at] = values
-        return change(padded)[:, at]
+        padded = np.ones((*values.shape[:-1], len(table.columns)))
+        padded[..., at] = values  # all columns change their scale together
+        return change(padded)[..., at]
 
     scaled = view.values[:, at] * view.spread[at] + view.centre[at]
     known = alone(scaled, table.in_units)
     is_put = np.zeros(known.shape, dtype=bool)
-    steps = [getattr(found, name)[:, numbers] for name in READ]
-    said, low, high = (alone(x * scale + offset, table.in_units) for x in steps)
+    steps = np.stack([getattr(found, name)[:, numbers] for name in READ])
+    said, low, high = every = alone(steps * scale + offset, table.in_units)
     for own, total, slack in find_shares(known):
         gaps = np.isnan(known[:, own])
         is_predicted = ~(gaps & np.isnan(said[:, own])).any(axis=1)
@@ -131,6 +126,6 @@ def fill_shares(view: TableView, found: Predictions) -> None:
             ends[rows, own] = np.maximum(np.where(is_single, sure, end), least)
         said[rows, own] = np.maximum(filled, least)
         is_put[rows, own] = gaps
-    for name, values, before in zip(READ, (said, low, high), steps, strict=True):
-        scaled = (alone(values, table.on_fit_scale) - offset) / scale
-        getattr(found, name)[:, numbers] = np.where(is_put, scaled, before)
+    scaled = (alone(every, table.on_fit_scale) - offset) / scale
+    for name, values in zip(READ, np.where(is_put, scaled, steps), strict=True):
+        getattr(found, name)[:, numbers] = values

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
 from phcle.answers import ColumnSkill, CompletionSkill
-from phcle.arrays import Ints
-from phcle.contexts.encoders import Field
 from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.columns import Column, Table
 from phcle.embedding.label_embedding import LabelEmbedding
@@ -61,74 +58,40 @@ def completion_skill(embedding: LabelEmbedding) -> CompletionSkill:
     return CompletionSkill(None, sum(x.cells for x in columns), tuple(columns))
 
 
-def known_and_said(table: Table, field: Field) -> tuple[Ints, Column, Column]:
-    """Find the known cells of a field, and what was predicted of them without them.
-
-    Parameters
-    ----------
-    table : Table
-        A table whose gaps the fit predicted.
-    field : Field
-        One of its fields, but no tag.
-
-    Returns
-    -------
-    rows : array of int
-        Rows of the labels.
-    known, said : Column
-        Their known and their predicted values.
-    """
-    every = np.arange(len(table))
-    read = table.read(every, field)
-    alone = replace(field, at=slice(0, read.known.shape[1]))
-    is_both = ~np.isnan(read.known[:, 0]) & ~np.isnan(read.values[:, 0])
-    rows = every[is_both]
-    read = table.read(rows, field)
-    unknown = replace(read, known=np.full_like(read.known, np.nan))
-    return rows, read.column(alone), unknown.column(alone)
-
-
 def _of_table(table: Table) -> Iterator[ColumnSkill]:
     """Scores of the columns of one table, but for tags."""
     if not isinstance(table.stored, Predictions):
         return
-    fields, every = table.context.fields, np.arange(len(table))
-    for field, family in zip(fields, table.family_says(every, fields), strict=True):
-        rows, known, said = known_and_said(table, field)
+    for field in table.context.fields:
+        rows, known, said = table.known_and_predicted(field)
         if len(rows) >= FEWEST:
-            own = table.context.of_field(field)
-            by_family = replace(family, value=family.value[rows])
-            yield _score(own, known, {"own": said, "family": by_family})
+            (family,) = table.family_says(rows, [field])
+            yield _score(table.context.of_field(field), known, said, family)
 
 
 def _score(
-    own: DescriptiveContext, known: Column, said: dict[str, Column]
+    own: DescriptiveContext, known: Column, said: Column, family: Column
 ) -> ColumnSkill:
     """The scores of one field, and whether it is better than the best rule."""
-    truth, total = np.asarray(known.value), 1.0
-    values = {
-        name: np.asarray(x.value) for name, x in said.items() if x.has_value.any()
-    }
-    if known.is_number:
-        truth = own.on_fit_scale(truth[:, None])[:, 0]
-        values = {x: own.on_fit_scale(y[:, None])[:, 0] for x, y in values.items()}
-        total = float(np.var(truth)) or 1.0
+    truth, predicted, by_family = (
+        own.on_fit_scale(x.value[:, None])[:, 0] if x.is_number else np.asarray(x.value)
+        for x in (known, said, family)
+    )
     usual = truth.mean() if known.is_number else np.bincount(truth).argmax()
-    values["usual"] = np.full(len(truth), usual)
-    if "family" in values:
-        values["family"] = np.where(said["family"].has_value, values["family"], usual)
+    values = {"own": predicted, "usual": np.full(len(truth), usual)}
+    if family.has_value.any():
+        values["family"] = np.where(family.has_value, by_family, usual)
+    total = float(np.var(truth)) or 1.0
     losses = {
-        name: ((x - truth) ** 2 if known.is_number else x != truth) / total
+        name: (x - truth) ** 2 / total if known.is_number else 1.0 * (x != truth)
         for name, x in values.items()
     }
     scores = {name: 1 - float(loss.mean()) for name, loss in losses.items()}
-    rules = [name for name in losses if name != "own"]
-    best = max(rules, key=lambda name: scores[name])
-    gain = losses[best] - losses["own"]
+    own_loss = losses.pop("own")
+    best = max(losses, key=lambda name: scores[name])
+    gain = losses[best] - own_loss
     error = float(gain.std() / np.sqrt(len(truth)))
-    verdict = "as good"
-    if abs(gain.mean()) > CERTAIN * error:
-        verdict = "better" if gain.mean() > 0 else "worse"
+    verdict = "better" if gain.mean() > CERTAIN * error else "as good"
     return ColumnSkill(
         own.name,
         known.title,
@@ -140,5 +103,5 @@ def _score(
         scores.get("family"),
         RULES[best],
         error,
-        verdict,
+        "worse" if gain.mean() < -CERTAIN * error else verdict,
     )

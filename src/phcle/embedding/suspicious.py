@@ -13,11 +13,13 @@ from phcle.arrays import Floats
 from phcle.contexts.encoders import Field
 from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.columns import TAIL, Column, Table, as_number
-from phcle.embedding.complete import completable, warn_of_unpredicted
+from phcle.embedding.complete import (
+    completable,
+    wanted_titles,
+    warn_of_unpredicted,
+)
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.predictions import Predictions
-from phcle.embedding.skill import known_and_said
-from phcle.errors import check_choice
+from phcle.embedding.predictions import Predictions, all_classes
 
 UNLIKELY, SURPRISING = 0.5, 0.6
 """A value is listed if its chance is below the first, and another value so much more
@@ -93,19 +95,15 @@ def suspicious_cells(
     contexts = None if contexts is None else list(contexts)
     tables = completable(embedding, contexts)
     warn_of_unpredicted(embedding, contexts)
-    titles = [title for table in tables for title in table.fields]
-    asked = titles if columns is None else list(columns)
-    for title in asked:
-        check_choice("a column", title, titles)
+    asked = wanted_titles(tables, columns)
     wanted = {embedding.row_of[x] for x in labels or embedding.labels}
     odd: list[Cell] = []
     scored: list[tuple[float, Cell]] = []
     for table in tables:
         odd += [x for x in _odd(table, wanted) if x.column in asked]
-        if isinstance(table.stored, Predictions):
-            for title, field in table.fields.items():
-                if title in asked:
-                    scored += _of_field(table, field, wanted, k)
+        for title, field in table.fields.items():
+            if title in asked and isinstance(table.stored, Predictions):
+                scored += _of_field(table, field, wanted, k)
     found = odd + [cell for _, cell in sorted(scored, key=lambda x: x[0])]
     return found[:k]
 
@@ -133,12 +131,11 @@ def _of_field(
     table: Table, field: Field, wanted: set[int], k: int | None
 ) -> Iterator[tuple[float, Cell]]:
     """The most suspicious cells of one field, with how likely they are right."""
-    embedding = table.embedding
-    rows, known, said = known_and_said(table, field)
+    embedding, own = table.embedding, table.context.of_field(field)
+    rows, known, said = table.known_and_predicted(field)
     if not len(rows):
         return
-    judge = _of_numbers if known.is_number else _of_values
-    chance, right = judge(table.context.of_field(field), known, said)
+    chance, right = (_of_numbers if known.is_number else _of_values)(own, known, said)
     is_listed = (chance < UNLIKELY) & (right < SURPRISING) | (k is not None)
     is_listed &= np.isin(rows, list(wanted))
     order = np.argsort(right, kind="stable")
@@ -146,7 +143,6 @@ def _of_field(
     (family,) = table.family_says(rows[listed], [field])
     for n, i in enumerate(listed.tolist()):
         label = embedding.labels[rows[i]]
-        more = {"low": as_number(said.low[i]), "high": as_number(said.high[i])}
         cell = known.cell(
             i,
             label,
@@ -154,7 +150,8 @@ def _of_field(
             family=family.value_of(n),
             expected=said.value_of(i),
             chance=max(float(chance[i]), LEAST),
-            **more,
+            low=as_number(said.low[i]),
+            high=as_number(said.high[i]),
         )
         yield float(right[i]), cell
 
@@ -189,9 +186,7 @@ def _of_values(
 ) -> tuple[Floats, Floats]:
     """Chances of the known values, and those beside the likeliest ones."""
     (field,) = own.fields
-    shares = np.asarray(said.chance)
-    if not field.values:
-        shares = np.hstack([1 - shares, shares])
+    shares = all_classes(np.asarray(said.chance))
     chance = shares[np.arange(len(shares)), known.value]
     right = 1 - shares.max(axis=1) + chance
     if field.values:

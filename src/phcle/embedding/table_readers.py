@@ -13,16 +13,16 @@ import numpy as np
 from joblib import cpu_count
 from threadpoolctl import threadpool_limits
 
-from phcle.arrays import AnyFloats, Floats, Ints
+from phcle.arrays import AnyFloats, Floats
 from phcle.contexts.encoders import Field
-from phcle.embedding.predictions import READ, Predictions
+from phcle.embedding.predictions import READ, Predictions, all_classes
 from phcle.embedding.readers import (
-    TREES,
+    WHOLE,
     Asked,
-    Forested,
-    Predicted,
+    Forest,
     boosting,
     crossfitted,
+    extra_trees,
     grow_forest,
     mixing_weights,
     support_vectors,
@@ -37,13 +37,16 @@ REGIMES: tuple[Regime, Regime] = ("cells", "labels")
 LEAVES = {"cells": 3, "labels": 5}
 """Fewest known cells in a leaf: of labels without any known cell less can be said."""
 
+TREES, FEW_TREES = 40, 10
+"""Trees of a field for each fold, and those of large tables."""
+
 FIRST_TREES, FIRST_LEAF = 20, 5
 """Trees of each fold in the first round, which fills the gaps of other columns."""
 
 FEWEST = 8
 """A field with fewer known cells is not read; the embedding and the family speak."""
 
-FULL_UP_TO, BOOSTED_UP_TO, FEW_TREES = 100_000, 1_000_000, 40
+FULL_UP_TO, BOOSTED_UP_TO = 100_000, 1_000_000
 """Known cells of a table up to which the whole team is asked, and up to which boosting
 is asked beside fewer trees."""
 
@@ -53,8 +56,8 @@ MOST_SUPPORTED = 3_000
 MOST_VALUES = 12
 """Most values of a category that boosting and support vectors read."""
 
-INTERVAL = 0.8
-"""Share of the truths that an interval should hold."""
+LEVELS = 0.1, 0.9
+"""Quantiles of errors at the ends of an interval, which holds 80 % of the truths."""
 
 SPREAD = 0.5
 """Share of the usual spread of leaves in each one's: leaves of a few cells may hold
@@ -75,38 +78,43 @@ POWERS = (0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.4, 1.6, 1.8, 2.0, 2.5)
 FARTHEST_REST = 4.0
 """What messages lack is learned up to so many deviations."""
 
-MOST_MIXED = 200_000
-"""Most cells by which the weights of a table are learned."""
-
 
 @dataclass(eq=False)
 class _Answers:
-    """What each reader says of one field and regime, and their weighted mean."""
+    """What each reader says of one field and regime, and their weighted mean.
+
+    Of all arrays, known cells come first, and then gaps.
+    """
 
     field: Field
+    number: int
     regime: Regime
-    rows: Ints
-    gap_rows: Ints
-    truth: Floats
-    predicted: dict[str, Predicted]
-    forest: Forested | None
+    asked: Asked
+    predicted: dict[str, AnyFloats]
+    forest: Forest | None
+
+    def __post_init__(self) -> None:
+        self.rows, self.truth = self.asked.rows, self.asked.target
+        self.kind = self.regime, self.asked.is_class
+        # Known cells of labels with others are predicted as if they were unknown.
+        self.first = 0 if self.regime == "cells" else len(self.truth)
+        self.kept = self.rows[self.first :]
+        self.units = np.ones(len(self.rows))
+        """How far off each prediction may be, up to a factor."""
+        if self.forest is not None:
+            spread = self.forest.spread
+            self.units = spread + SPREAD * spread[: len(self.truth)].mean() + 1e-6
+        self.unit = self.units[: len(self.truth)]
 
     @property
-    def team(self) -> tuple[str, ...]:
-        return tuple(self.predicted)
+    def held(self) -> list[AnyFloats]:
+        """What each reader says of known cells, one below the other."""
+        return [x[: len(self.truth)].ravel() for x in self.predicted.values()]
 
     def mix(self, weights: Floats) -> None:
         """Take the weighted mean."""
         self.weights = weights
-        predicted = self.predicted.values()
-        self.held: Floats = np.tensordot(weights, [x.held for x in predicted], 1)
-        self.gaps: Floats = np.tensordot(weights, [x.gaps for x in predicted], 1)
-
-    @property
-    def parts(self) -> list[tuple[Ints, Floats]]:
-        """Rows and what is said: known cells are predicted as if they were unknown."""
-        found = [(self.gap_rows, self.gaps)]
-        return [*found, (self.rows, self.held)] if self.regime == "cells" else found
+        self.said: Floats = np.tensordot(weights, list(self.predicted.values()), 1)
 
 
 def predict_table(
@@ -156,27 +164,19 @@ def predict_table(
         _fill_first(view, fields[number], seed + number)
 
     def ask(regime: Regime, number: int) -> _Answers:
-        field = fields[number]
-        rows, gaps = view.known_rows(field), view.gap_rows(field, regime)
-        predicted, forest = view.plain(field, regime), None
-        if len(rows) >= FEWEST:
-            own_seed = seed + 1_000 * (1 + REGIMES.index(regime)) + number
-            asked = view.asked(field, regime, own_seed)
-            grow = partial(
-                grow_forest,
-                leaf=LEAVES[regime],
-                n_trees=TREES if is_full else FEW_TREES,
-            )
+        own_seed = seed + 1_000 * (1 + REGIMES.index(regime)) + number
+        asked = view.asked(fields[number], regime, own_seed)
+        predicted, forest = dict(asked.plain), None
+        if len(asked.target) >= FEWEST:
+            n_trees = TREES if is_full else FEW_TREES
+            grow = partial(grow_forest, leaf=LEAVES[regime], n_trees=n_trees)
             forest = grow(asked)
-            read: dict[str, Predicted] = {"forest": forest}
+            predicted["forest"] = forest.said
             if effort == "full":
-                read |= _team(asked, regime, n_known, own)
-            heard = view.heard(field, regime)
-            if heard is not None:
-                read["messages"] = heard
-                read["beside messages"] = _beside(asked, heard, grow)
-            predicted = read | predicted
-        return _Answers(field, regime, rows, gaps, view.truth(field), predicted, forest)
+                predicted |= _team(asked, regime, n_known, own)
+            if "messages" in predicted:
+                predicted["beside messages"] = _beside(asked, grow)
+        return _Answers(fields[number], number, regime, asked, predicted, forest)
 
     view.prepare()
     import sklearn.ensemble  # noqa: F401  # loads OpenMP, before it is limited
@@ -206,22 +206,23 @@ def _n_workers() -> int:
 
 def _fill_first(view: TableView, field: Field, seed: int) -> None:
     """Fill the gaps of a field for the other columns, once blind to every fold."""
-    said = {}
-    for fold in range(view.held.n_folds):
-        asked, rows = view.asked_without(field, fold, seed)
-        if len(asked.fold) >= FEWEST and len(rows):
-            forest = grow_forest(asked, leaf=FIRST_LEAF, n_trees=FIRST_TREES)
-            said[fold] = rows, forest.gaps
-    view.refill(field, said)
+    for fold in (*range(view.held.n_folds), WHOLE):
+        asked = view.as_if_hidden(field, fold, seed)
+        n = len(asked.target)
+        if FEWEST <= n < len(asked.rows):
+            trees = extra_trees(seed, FIRST_LEAF, FIRST_TREES)
+            trees.fit(asked.features[:n], np.squeeze(asked.target))
+            said = trees.predict(asked.features[n:]).reshape(-1, asked.target.shape[1])
+            view.fills[fold, asked.rows[n:], field.at] = said
 
 
 def _team(
     asked: Asked, regime: Regime, n_known: int, own: Mapping[str, Any]
-) -> dict[str, Predicted]:
+) -> dict[str, AnyFloats]:
     """What the readers of a field say, beside the forest."""
     from sklearn.base import is_classifier
 
-    found: dict[str, Predicted] = {}
+    found: dict[str, AnyFloats] = {}
     if regime == "cells" and asked.target.shape[1] <= MOST_VALUES:
         if n_known <= BOOSTED_UP_TO:
             found["boosting"] = crossfitted(boosting(asked), asked)
@@ -234,111 +235,69 @@ def _team(
     return found
 
 
-def _beside(
-    asked: Asked, heard: Predicted, grow: Callable[[Asked], Predicted]
-) -> Predicted:
-    """What a second forest says: messages, and what they lack."""
-    rest = asked.target - heard.held
+def _beside(asked: Asked, grow: Callable[[Asked], Forest]) -> Floats:
+    """Messages, and what a second forest says that they lack."""
+    heard = asked.plain["messages"]
+    rest = asked.target - heard[: len(asked.target)]
     reach = FARTHEST_REST * float(rest.std())
-    found = grow(replace(asked, target=np.clip(rest, -reach, reach)))
-    return Predicted(found.held + heard.held, found.gaps + heard.gaps)
+    return heard + grow(replace(asked, target=np.clip(rest, -reach, reach))).said
 
 
 def _found(view: TableView, answers: Sequence[_Answers]) -> Predictions:
     """What the file stores of all answers."""
     table = view.table
     known = view.known[:, [field.at.start for field in table.fields]]
-    found = Predictions.nothing(table, known, view.held)
-    names = tuple(dict.fromkeys(name for x in answers for name in x.predicted))
-    weights = np.zeros((2, len(table.fields), len(names)), np.float32)
-    for regime in REGIMES:
-        own = [x for x in answers if x.regime == regime]
-        numbers = [x for x in own if x.field.kind == "number"]
-        classes = [x for x in own if x.field.kind != "number"]
-        _mix(numbers)
-        _mix(classes)
-        _put_numbers(view, found, numbers)
-        _put_shares(found, classes)
-        for each in own:
-            number = table.fields.index(each.field)
-            at = [names.index(name) for name in each.team]
-            weights[REGIMES.index(regime), number, at] = each.weights
-            if each.forest is not None:
-                found.because[each.gap_rows, number] = each.rows[each.forest.because]
-                share = each.forest.because_share
-                found.because_share[each.gap_rows, number] = share
+    names = list(dict.fromkeys(name for x in answers for name in x.predicted))
+    found = Predictions.nothing(table, known, view.held, names)
+    for kind in dict.fromkeys(x.kind for x in answers):
+        own = [x for x in answers if x.kind == kind]
+        _mix(own)
+        put = _put_shares if own[0].asked.is_class else _put_numbers
+        put(view, found, own)
+    for each in answers:
+        number, at = each.number, [names.index(name) for name in each.predicted]
+        found.weights[REGIMES.index(each.regime), number, at] = each.weights
+        if each.forest is not None:
+            gaps, forest = each.rows[len(each.truth) :], each.forest
+            found.because[gaps, number] = each.rows[forest.because]
+            found.because_share[gaps, number] = forest.because_share
     fill_shares(view, found)
-    return replace(found, readers=names, weights=weights)
+    return found
 
 
 def _mix(answers: Sequence[_Answers]) -> None:
     """Weigh the readers of each field, pulled to the weights of the whole table."""
-    overall: dict[tuple[str, ...], Floats] = {}
-    for team in dict.fromkeys(x.team for x in answers if len(x.rows)):
-        same = [x for x in answers if x.team == team and len(x.rows)]
+    for team in dict.fromkeys(tuple(x.predicted) for x in answers):
+        same = [x for x in answers if tuple(x.predicted) == team]
         truth = np.concatenate([x.truth.ravel() for x in same])
-        step = max(len(truth) // MOST_MIXED, 1)
-        said = [
-            np.concatenate([x.predicted[y].held.ravel() for x in same]) for y in team
-        ]
-        said = [each[::step] for each in said]
-        is_robust = "messages" in team
-        overall[team] = mixing_weights(said, truth[::step], is_robust=is_robust)
-    for each in answers:
-        n = len(each.team)
-        weights = overall.get(each.team, np.full(n, 1 / n))
-        if len(each.rows):
-            said = [x.held.ravel() for x in each.predicted.values()]
-            weights = mixing_weights(
-                said, each.truth.ravel(), weights, is_robust="messages" in each.team
-            )
-        each.mix(weights)
+        said = [np.concatenate(x) for x in zip(*(y.held for y in same), strict=True)]
+        weigh = partial(mixing_weights, is_robust="messages" in team)
+        overall = weigh(said, truth)
+        for each in same:
+            each.mix(weigh(each.held, each.truth.ravel(), overall))
 
 
 def _put_numbers(
     view: TableView, found: Predictions, answers: Sequence[_Answers]
 ) -> None:
-    """Numbers with intervals: conformal ones, scaled by the spread in the leaves."""
-    units = [_units(each) for each in answers]
-    errors = [
-        (x.truth - x.held)[:, 0] / held
-        for x, (_, held) in zip(answers, units, strict=True)
-    ]
-    every = np.concatenate([np.zeros(0), *errors])
-    for each, own, error in zip(answers, units, errors, strict=True):
-        low, high = _ends(error, every)
-        number = view.table.fields.index(each.field)
-        for (rows, said), unit in zip(each.parts, own, strict=False):
-            ends = said[:, 0] + np.array([[0.0], [low], [high]]) * unit
-            steps = view.as_steps(each.field, _in_range(view, each.field, ends))
-            for name, values in zip(READ, steps, strict=True):
-                getattr(found, name)[rows, number] = values
+    """Numbers with intervals: conformal ones, scaled by the spread of the trees.
 
-
-def _units(each: _Answers) -> tuple[Floats, Floats]:
-    """How far off each prediction may be, up to a factor: of gaps and known cells."""
-    if each.forest is None:
-        return np.ones(len(each.gap_rows)), np.ones(len(each.rows))
-    held, gaps = each.forest.held_spread, each.forest.gap_spread
-    usual = SPREAD * float(np.mean(held)) + 1e-6
-    return gaps + usual, held + usual
-
-
-def _ends(error: Floats, every: Floats) -> tuple[float, float]:
-    """Quantiles of errors between which `INTERVAL` of them lie.
-
-    Those of all columns count as much as `OWN_UNITS` of the column's own.
+    Errors of all columns count as much as `OWN_UNITS` of the column's own.
     """
-    n = len(error)
-    if not n:  # nothing is known of the column, so nobody can say how far off it is
-        return np.nan, np.nan
-    levels = np.array([(1 - INTERVAL) / 2, (1 + INTERVAL) / 2])
-    # Of n errors and one more, the next one is any of them.
-    own_levels = np.clip(0.5 + (levels - 0.5) * (1 + 1 / n), 0, 1)
-    share = n / (n + OWN_UNITS)
-    own, usual = np.quantile(error, own_levels), np.quantile(every, levels)
-    low, high = share * own + (1 - share) * usual
-    return min(low, 0.0), max(high, 0.0)
+    errors = [(x.truth - x.said[: len(x.truth)])[:, 0] / x.unit for x in answers]
+    every = np.concatenate(errors)
+    for each, own in zip(answers, errors, strict=True):
+        low = high = np.nan
+        if len(own):  # else nobody can say how far off it is
+            both = np.concatenate([own, every])
+            counts = np.repeat([1.0, OWN_UNITS / len(every)], [len(own), len(every)])
+            how: Any = {"weights": counts, "method": "inverted_cdf"}
+            low, high = np.quantile(both, LEVELS, **how)
+        ends = np.array([[0.0], [min(low, 0.0)], [max(high, 0.0)]])
+        said = _in_range(view, each.field, each.said[:, 0] + ends * each.units)
+        steps = view.as_steps(each.field, said)
+        for name, values in zip(READ, steps, strict=True):
+            getattr(found, name)[each.kept, each.number] = values[each.first :]
 
 
 def _in_range(view: TableView, field: Field, standard: Floats) -> Floats:
@@ -347,46 +306,48 @@ def _in_range(view: TableView, field: Field, standard: Floats) -> Floats:
     Numbers of which none is negative stay so, and shares and percentages that reach
     their largest value do not exceed it.
     """
-    at = field.at.start
+    table, at = view.table, field.at.start
     known, scaled = (
         values[~np.isnan(values)]
-        for values in (view.table.matrix.column(at), view.table.fit_matrix.column(at))
+        for values in (table.matrix.column(at), table.fit_matrix.column(at))
     )
     if not len(known):
         return standard
     beyond = BEYOND * np.ptp(scaled)
-    low, high = scaled.min() - beyond, scaled.max() + beyond
+    ends = np.array([scaled.min() - beyond, scaled.max() + beyond])
     if known.min() >= 0:
-        shift = view.table.log_shift[at]
-        low = max(low, 0.0 if np.isnan(shift) else np.log(max(shift, 1e-300)))
+        zero = table.on_fit_scale(np.zeros((1, len(table.columns))))[0, at]
+        ends[0] = max(ends[0], zero)
         if any(0.99 * most <= known.max() <= most for most in (1.0, 100.0)):
-            high = scaled.max()
-    ends = (np.array([low, high]) - view.centre[at]) / view.spread[at]
-    return np.asarray(np.clip(standard, *ends))
+            ends[1] = scaled.max()
+    return np.asarray(np.clip(standard, *(ends - view.centre[at]) / view.spread[at]))
 
 
-def _put_shares(found: Predictions, answers: Sequence[_Answers]) -> None:
+def _put_shares(
+    view: TableView, found: Predictions, answers: Sequence[_Answers]
+) -> None:
     """Probabilities: what the readers say, more or less sure as known cells tell."""
-    losses = [_losses(x.held, x.truth) for x in answers]
-    n_cells = sum(len(x.held) for x in answers)
-    usual = sum(losses, np.zeros(len(POWERS))) / max(n_cells, 1)
+    losses = np.array(
+        [
+            [_loss(x.said[: len(x.truth)], x.truth, power) for power in POWERS]
+            for x in answers
+        ]
+    )
+    usual = losses.sum(axis=0) / max(sum(len(x.truth) for x in answers), 1)
     for each, own in zip(answers, losses, strict=True):
         power = POWERS[int(np.argmin(own + OWN_UNITS * usual))]
-        at = each.field.at
-        for rows, said in each.parts:
-            found.shares[rows, at] = _sharpened(said, power)[:, at.start - at.stop :]
+        said = _sharpened(each.said[each.first :], power)
+        found.shares[each.kept, each.field.at] = said[:, -each.said.shape[1] :]
 
 
-def _sharpened(said: AnyFloats, power: float) -> Floats:
+def _sharpened(said: Floats, power: float) -> Floats:
     """Shares of all classes, of a truth value as well, to a power; they sum to one."""
-    shares = said if said.shape[1] > 1 else np.hstack([1 - said, said])
-    least = min(FLOOR, 0.05 / shares.shape[1])
-    found = np.clip(shares, least, 1.0) ** power
+    shares = all_classes(said)
+    found = np.clip(shares, min(FLOOR, 0.05 / shares.shape[1]), 1.0) ** power
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
-def _losses(said: Floats, truth: Floats) -> Floats:
-    """How unlikely the truth is under each power: minus its log probabilities."""
-    is_true = truth if truth.shape[1] > 1 else np.hstack([1 - truth, truth])
-    likely = [(_sharpened(said, power) * is_true).sum(axis=1) for power in POWERS]
-    return np.array([-np.log(chance).sum() for chance in likely])
+def _loss(said: Floats, truth: Floats, power: float) -> float:
+    """How unlikely the truth is: minus its log probability."""
+    chance = (_sharpened(said, power) * all_classes(truth)).sum(axis=1)
+    return float(-np.log(chance).sum())

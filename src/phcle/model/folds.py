@@ -265,5 +265,5 @@ class _Folds:
     def held(self) -> HeldOut | HeldTags:
         """What was predicted."""
         if self.is_tags:
-            return HeldTags.joined(self.tags)
+            return HeldTags(*map(np.concatenate, zip(*self.tags, strict=True)))
         return HeldOut(self.rows, self.cell_fold, self.cells, self.row_fold, self.whole)
