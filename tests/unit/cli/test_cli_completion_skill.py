@@ -35,6 +35,24 @@ def test_fit_and_info_say_how_good_the_completion_is(phcle, learned):
     }
 
 
+def test_fit_and_info_say_what_was_chosen(phcle, learned):
+    for said in (learned[0], phcle("info", learned[1]).stdout):
+        said = " ".join(said.split())
+        assert "Chosen: tree as family; 8 dimensions; shrinkage looks" in said
+        assert "looks: 'mass' fitted on a log scale" in said
+    answer = json.loads(phcle("info", learned[1], "--json").stdout)["chosen"]
+    assert answer["setting"]["roles"] == {"tree": "family"}
+
+
+def test_evaluate_says_what_each_context_adds(phcle, learned):
+    command = ("evaluate", learned[1], "--contexts")
+    assert "looks: unknown, because no other table" in phcle(*command).stdout
+    answer = json.loads(phcle(*command, "--json").stdout)
+    tree, looks = answer["contexts"]
+    assert tree["without"] < tree["skill"] - 0.1
+    assert looks["verdict"] == "unknown"
+
+
 def test_evaluate_shows_each_column_beside_the_rules(phcle, learned):
     said = phcle("evaluate", learned[1], "--complete").stdout
     assert said.startswith("Completion of 5 columns on hidden cells: better")

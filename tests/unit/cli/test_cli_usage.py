@@ -57,12 +57,6 @@ def test_the_examples_run(things, phcle, zoo):
         phcle(*words)
 
 
-def test_rare_options_are_shown_if_asked_for(phcle):
-    for name in ("check", "fit", "complete", "add"):
-        assert "--encoding" not in phcle(name, "--help").stdout
-        assert "--encoding" in phcle(name, "--help-all").stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

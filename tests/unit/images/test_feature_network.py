@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from picture_networks import save_network
 
-from phcle.errors import FileError, OptionError
+from phcle.errors import FileError
 from phcle.images import FeatureNetwork, read_photo
 
 pytest.importorskip("PIL", reason="Pillow is not installed")
@@ -41,11 +41,6 @@ def test_features_are_the_means_of_the_last_layer(network_folder, photo):
     np.testing.assert_allclose(found[0], pooled, rtol=1e-4, atol=1e-6)
 
 
-def test_a_network_of_patches_gives_one_row_per_photo(tmp_path, photo):
-    network = FeatureNetwork.open(str(save_network(tmp_path / "vit", kind="patches")))
-    assert network.features([read_photo(photo)]).shape == (1, 12)
-
-
 def test_folder_that_is_no_network_is_refused(tmp_path, photo):
     for path in (tmp_path, photo):
         with pytest.raises(FileError, match="is not a network that can be read"):
@@ -74,11 +69,6 @@ def test_name_that_cannot_be_downloaded_is_refused(monkeypatch):
     monkeypatch.setattr(transformers.AutoImageProcessor, "from_pretrained", refuse)
     with pytest.raises(FileError, match=r"by this name \(no connection\); give"):
         FeatureNetwork.open("nobody/no-such-network")
-
-
-def test_no_photos_have_no_features(network_folder):
-    with pytest.raises(OptionError, match="one picture or more"):
-        FeatureNetwork.open(str(network_folder)).features([])
 
 
 def test_photos_are_turned_the_right_way_up_and_become_rgb(tmp_path):

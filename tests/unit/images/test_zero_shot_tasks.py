@@ -69,12 +69,6 @@ def test_validation_splits_never_touch_unseen_classes():
         validation_splits(make(seen=LABELS[:3]))
 
 
-def test_given_validation_classes_make_the_only_split():
-    (split,) = validation_splits(make(validation=["c1", "c3"]), 5, 0.3, seed=2)
-    assert split.unseen == ("c1", "c3")
-    assert split.seen == ("c0", "c2", "c4", "c5", "c6", "c7")
-
-
 def test_held_out_images_are_never_learned_from():
     task, X, y = hold_out(make(), share=0.4)
     assert np.unique(y, return_counts=True)[1].tolist() == [2] * 8

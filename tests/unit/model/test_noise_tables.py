@@ -41,8 +41,7 @@ def scores(model, truth, is_gap):
     return [1 - missed[at].sum() / spread[at].sum() for at in (is_gap, ~is_gap)]
 
 
-@pytest.mark.parametrize("n_noise", [1, 7, 15])
-@pytest.mark.parametrize("weights", ["equal", "auto"])
+@pytest.mark.parametrize(("weights", "n_noise"), [("equal", 15), ("auto", 7)])
 def test_noise_hardly_changes_the_fit_of_a_good_table(weights, n_noise):
     found = []
     for n in (0, n_noise):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from command_line import call
 
-from phcle import PHCLE, DescriptiveContext, RelationalContext, load
+from phcle import load
 from phcle.errors import ContextError
 from phcle.tables import read_newick
 
@@ -90,17 +90,6 @@ def test_bad_trees_are_refused(tree, text, message):
     assert str(path) in str(caught.value) or "'t'" in str(caught.value)
 
 
-def with_values(tree):
-    """A fit of the tree as a family, with a table whose groups of four are alike."""
-    rng = np.random.default_rng(0)
-    labels = [f"x{i}" for i in range(24)]
-    values = rng.normal(size=(24, 3)) + np.repeat(rng.normal(size=(6, 3)), 4, axis=0)
-    table = DescriptiveContext("t", labels, ("a", "b", "c"), values)
-    model = PHCLE(dim=3, choose=False, completion="none", random_state=0)
-    family = RelationalContext.from_hierarchy(tree, role="family")
-    return model.fit([family, table]).embedding_
-
-
 def newick_of(**lengths):
     """Four labels in each of six groups, in pairs of groups."""
 
@@ -114,23 +103,6 @@ def newick_of(**lengths):
     return (
         node("root", *(node(f"p{g}", group(g), group(g + 1)) for g in (0, 2, 4))) + ";"
     )
-
-
-def test_lengths_weigh_the_family_and_equal_ones_change_nothing(tree):
-    equal = tree(newick_of())
-    without = with_values(read_newick(equal).named_edges)
-    same = with_values(equal)
-    order = [same.labels.index(x) for x in without.labels]
-    np.testing.assert_allclose(same.vectors[order], without.vectors, atol=1e-6)
-    # Two groups that are close to each other, and far from all others, are alike.
-    near = with_values(tree(newick_of(g0=0.014, g1=0.014), "near.nwk"))
-
-    def apart(embedding):
-        family = embedding.contexts[0]
-        nodes = dict(zip(family.columns, family.factor, strict=True))
-        return np.linalg.norm(nodes["g0"] - nodes["g1"])
-
-    assert apart(near) < 0.7 * apart(without)
 
 
 def test_lengths_are_stored_and_kept_when_labels_are_added(tree, tmp_path):
