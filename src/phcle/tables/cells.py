@@ -160,7 +160,8 @@ class UnknownMarkers:
         if isinstance(cell, str):
             return cell.strip().lower() in texts
         # A number may be a marker, too: -99 in a frame is an integer.
-        return bool(self.na) and isinstance(cell, (int, float)) and _text(cell) in texts
+        is_number = bool(self.na) and isinstance(cell, (int, float))
+        return is_number and cell_text(cell) in texts
 
     def is_unknown(self, cell: Any) -> bool:
         """Tell whether a cell is empty or holds a marker.
@@ -190,7 +191,7 @@ class UnknownMarkers:
         Counter
             How often each marker occurs, as it is written.
         """
-        return Counter(_text(cell) for cell in cells if self.is_marker(cell))
+        return Counter(cell_text(x) for x in cells if self.is_marker(x))
 
 
 def unknown_cells(markers: Counter[str]) -> str:
@@ -238,12 +239,6 @@ def first_few(items: Sequence[str], most: int = 5) -> str:
     """
     shown = ", ".join(items[:most])
     return shown if len(items) <= most else f"{shown} and {len(items) - most} more"
-
-
-def _text(cell: Any) -> str:
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    return str(cell).strip()
 
 
 def truth_of(cell: Any) -> float | None:

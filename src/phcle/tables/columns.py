@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -163,9 +163,7 @@ def read_column(
     if found is None and how in ("", "date", "day-first", "month-first", "numeric"):
         found = read_dates(known, how)
     if found is None and how in ("", "number", "point", "comma", "numeric"):
-        found = _read_numbers(known, how)
-        if found is not None and not (found.doubt or how):
-            found.ask(_why_names(known, normal(title)), "number", "text")
+        found = _read_numbers(known, how, title)
     if found is not None and (how or not found.doubt):
         found.doubt = ""
         _show_examples(found, known)
@@ -175,34 +173,34 @@ def read_column(
         return ReadColumn("number", odd=dict.fromkeys(known, f"is no {kind}"))
     text = _read_category(known)
     if found is not None:
+        text.doubt, text.ways, text.remarks = found.doubt, found.ways, []
         is_name = found.doubt.startswith("its numbers")
         if is_name and len(set(text.words.values())) == len(known) >= FEWEST_ALIKE:
             text.kind = "identifier"
-        text.doubt, text.ways, text.remarks = found.doubt, found.ways, []
     return text
 
 
 def _show_examples(found: ReadColumn, known: Known) -> None:
     """Show two texts and what they were read as; a remark has other notations."""
-    sure = found.is_plain or found.kind == "truth"
-    shown: dict[str, float] = {}
-    for i in islice(found.numbers, 100 if sure else None):
+    is_sure = found.is_plain or found.kind == "truth"
+    texts: dict[str, float] = {}
+    for i in islice(found.numbers, 100 if is_sure else None):
         if isinstance(cell := known.get(i), str):
-            shown.setdefault(cell, found.numbers[i])
+            texts.setdefault(cell, found.numbers[i])
     odd = [
         cell
-        for cell, number in shown.items()
+        for cell, number in texts.items()
         if as_number(cell) != number or (found.is_guess and "." in cell)
     ]
+    digits = 7 if found.kind == "date" else 12
     words = {}
-    for cell in dict.fromkeys([*odd[:2], *list(shown)[:2]]):
-        words[cell] = f"{shown[cell]:{'.7g' if found.kind == 'date' else '.12g'}}"
+    for cell in list(dict.fromkeys([*odd[:2], *islice(texts, 2)]))[:2]:
+        words[cell] = f"{texts[cell]:.{digits}g}"
         if found.kind == "truth":
-            words[cell] = "yes" if shown[cell] else "no"
-    listed = list(words.items())[:2]
-    found.examples = tuple(f"{cell!r} as {word}" for cell, word in listed)
-    said = [f"{cell!r} read as {word}" for cell, word in listed if cell in odd[:2]]
-    if said and not sure:
+            words[cell] = "yes" if texts[cell] else "no"
+    found.examples = tuple(f"{cell!r} as {word}" for cell, word in words.items())
+    if odd and not is_sure:
+        said = [f"{cell!r} read as {words[cell]}" for cell in odd[:2]]
         found.remarks.insert(0, " and ".join(said))
 
 
@@ -227,25 +225,24 @@ def _read_truth(known: Known, how: str) -> ReadColumn | None:
         return None
     found = ReadColumn("truth")
     found.numbers = {i: x for i, y in known.items() if (x := truth_of(y)) is not None}
-    others = Counter(str(y) for i, y in known.items() if i not in found.numbers)
+    odd = sorted(known.keys() - found.numbers.keys())
+    found.odd = dict.fromkeys(odd, "is neither yes nor no")
     texts = {x for x in known.values() if isinstance(x, str)}
     words = {x.lower() for x in texts if x.lower() in TRUTH}
     is_clear = words.intersection(CLEAR) or len(set(found.numbers.values())) == 2
-    n, n_odd = len(known), others.total()
-    are_rare = not others or others.most_common(1)[0][1] <= max(1, RARE * n)
-    if not how and (n_odd > (1 - FEWEST_ODD) * n or not are_rare):
-        return None
     if how != "truth" and not (words and (is_clear or how)):
         return None
-    odd = known.keys() - found.numbers.keys()
-    found.odd = dict.fromkeys(sorted(odd), "is neither yes nor no")
+    n_of_one = max(Counter(str(known[i]) for i in odd).values(), default=0)
+    is_third = n_of_one > max(1, RARE * len(known))
+    if not how and (is_third or len(odd) > (1 - FEWEST_ODD) * len(known)):
+        return None
     if texts <= {"NO", "SI", "ON"} and texts != {"NO", "ON"}:
         codes = " and ".join(sorted(texts))
         found.ask(f"{codes} may be codes of countries", "truth", "text")
     return found
 
 
-def _read_numbers(known: Known, how: str) -> ReadColumn | None:
+def _read_numbers(known: Known, how: str, title: str) -> ReadColumn | None:
     texts = {i: cell for i, cell in known.items() if isinstance(cell, str)}
     found = read_numbers(texts, {"point": ".", "comma": ","}.get(how, ""))
     for i, cell in known.items():
@@ -259,7 +256,7 @@ def _read_numbers(known: Known, how: str) -> ReadColumn | None:
     n_like = len(found.numbers.keys() | found.odd.keys())
     for i in known.keys() - found.numbers.keys():
         found.odd.setdefault(i, "is no number")
-    if found.doubt and n_like < NEARLY_ALL * len(known):
+    if n_like < NEARLY_ALL * len(known):
         found.doubt = ""
     is_mostly = len(found.numbers) >= NEARLY_ALL * len(known)
     if not found.numbers or not (is_mostly or how or found.doubt):
@@ -268,39 +265,41 @@ def _read_numbers(known: Known, how: str) -> ReadColumn | None:
     if is_certain and found.unit and found.odd and len({*found.numbers.values()}) == 1:
         return None  # a number and its word name a value: `1 None` beside `2 High only`
     found.numbers = dict(sorted(found.numbers.items()))
+    if not (found.doubt or how):
+        found.ask(_why_names(known, normal(title)), "number", "text")
     return found
 
 
 def _why_names(known: Known, title: str) -> str:
     """Why whole numbers name things; empty if they may be amounts."""
     plain = " ".join(re.split(r"[\W_]+", title.lower())).strip()
+    whole = [str(x) for x in known.values() if type(x) in (int, str)]
+    whole = [x for x in whole if x.isdecimal()]
+    longest, n_digits = max(whole, key=len, default=""), {len(x) for x in whole}
+    zeros = [x for x in whole if len(x) > 1 and x.startswith("0")]
     if plain in VERSIONS:
         return f"its numbers are versions by the title {title!r}"
-    whole = [
-        str(x)
-        for x in known.values()
-        if (isinstance(x, str) and x.isdecimal()) or type(x) is int
-    ]
-    digits = dict.fromkeys(whole)
-    longest = max(digits, key=len, default="")
     if len(longest) > MOST_DIGITS:
         return f"its numbers have more than {MOST_DIGITS} digits, such as {longest!r}"
-    zeros = [x for x in digits if len(x) > 1 and x.startswith("0")]
     if zeros:
         return f"its numbers have leading zeros, such as {zeros[0]!r}"
-    others = [x for x in known.values() if str(x) not in digits]
+    others = [x for x in known.values() if not str(x).isdecimal()]
     are_amounts = any(as_number(x) is not None for x in others)
     if len(others) > (1 - NEARLY_ALL) * len(known) or are_amounts:
         return ""
     if plain in CODES:
         return f"its numbers are codes by the title {title!r}"
-    if len(digits) < max(FEWEST_ALIKE, len(whole)):
+    if len(set(whole)) < max(FEWEST_ALIKE, len(whole)):
         return ""
     if plain.split()[-1:] and plain.split()[-1] in IDENTIFIERS:
         return f"its numbers all differ and the title is {title!r}"
-    if len(longest) >= ONE_LENGTH and len(longest) == min(map(len, digits)):
+    if n_digits == {len(longest)} and len(longest) >= ONE_LENGTH:
         return f"its numbers all differ and have {len(longest)} digits"
     return ""
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def _read_category(known: Known) -> ReadColumn:
@@ -309,19 +308,13 @@ def _read_category(known: Known) -> ReadColumn:
         i: cell.isoformat() if isinstance(cell, date) else str(cell)
         for i, cell in known.items()
     }
-    keys = {text: " ".join(text.casefold().split()) for text in set(texts.values())}
-    spellings: dict[str, Counter[str]] = defaultdict(Counter)
-    for text in texts.values():
-        spellings[keys[text]][text] += 1
-    usual = {key: own.most_common(1)[0][0] for key, own in spellings.items()}
-    found = ReadColumn("category")
-    found.words = {i: usual[keys[text]] for i, text in texts.items()}
-    joined = [
-        f"{text!r} as {usual[key]!r}"
-        for key, own in spellings.items()
-        for text in own
-        if text != usual[key]
-    ]
+    counts = Counter(texts.values())
+    usual: dict[str, str] = {}
+    for text, _ in counts.most_common():
+        usual.setdefault(_folded(text), text)
+    names = {text: usual[_folded(text)] for text in counts}
+    found = ReadColumn("category", words={i: names[x] for i, x in texts.items()})
+    joined = [f"{text!r} as {name!r}" for text, name in names.items() if text != name]
     if joined:
         found.remarks.append(f"spellings joined: {first_few(joined, 3)}")
     n_numbers = sum(
@@ -591,9 +584,9 @@ def parse_read_as(given: Sequence[str]) -> dict[str, str]:
     {'zip': 'text', 'born': 'date'}
     """
     found: dict[str, str] = {}
-    for piece in (part for text in given for part in text.split(",")):
-        title, equals, how = piece.rpartition("=")
-        if not equals or not title:
+    for piece in ",".join(given).split(",") if given else ():
+        title, _, how = piece.rpartition("=")
+        if not title:
             raise ContextError(
                 f"--read must be TITLE=HOW, such as zip=text. Got {piece!r}; HOW is "
                 f"one of {', '.join(READ_AS)}."

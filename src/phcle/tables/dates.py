@@ -99,22 +99,13 @@ def moment_of_year(value: float) -> datetime:
 
 
 def _shape(text: str) -> str:
-    """What all dates of a notation have in common."""
-    return re.sub(r"\d+|[^\W\d_]+", _part, text)
-
-
-def _part(found: re.Match[str]) -> str:
-    is_short = found[0].isdecimal() and len(found[0]) < 3
-    return "0" if is_short else str(len(found[0])) if found[0].isdecimal() else "a"
+    """What all dates of a notation have in common: words, and digits in each number."""
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d\d?(?!\d)|\d", "0", text))
 
 
 _BY_SHAPE: dict[str, list[str]] = defaultdict(list)
 for _format in FORMATS:
     _BY_SHAPE[_shape(date(2021, 12, 25).strftime(_format))].append(_format)
-
-
-def _plain(text: str) -> str:
-    return _BEYOND.sub("", text)
 
 
 @lru_cache(maxsize=1 << 16)  # most dates of a column occur several times
@@ -123,7 +114,7 @@ def _dates_of(text: str) -> Mapping[str, datetime]:
     found: dict[str, datetime] = {}
     if len(text) > LONGEST:
         return found
-    text = day = _plain(text)
+    text = day = _BEYOND.sub("", text)
     time = ""
     if match := _TIME.fullmatch(text):
         day, gap, seconds, zone = match.groups(default="")
@@ -204,13 +195,15 @@ def read_dates(known: Mapping[int, Any], how: str = "") -> ReadColumn | None:
     compact = {text for text in texts if text.isdecimal()}
     if len(compact) == 1:
         found.ask(f"{compact.pop()!r} may be a date or a number", "date", "number")
-    first = how.removesuffix("-first") if how.endswith("first") else ""
-    first = first or _first_part(texts, found)
+    first = how.removesuffix("-first") if "-" in how else _first_part(texts, found)
     for i, cell in cells.items():
-        try:
-            found.numbers[i] = _year(cell, first)
-        except ValueError as error:
-            found.odd[i] = str(error)
+        year = _year(cell, first)
+        if year is None:
+            found.odd[i] = (
+                f"is no date with the {first} first" if first else "is no date"
+            )
+        else:
+            found.numbers[i] = year
     is_rare = len(found.odd) > (1 - NEARLY_ALL) * len(known)
     if not found.numbers or (is_rare and not how):
         return None
@@ -230,23 +223,19 @@ def _first_part(texts: Iterable[str], found: ReadColumn) -> str:
     if still_open and not votes:
         doubt = f"{still_open!r} may have the day or the month first"
         found.ask(doubt, "day-first", "month-first")
-    return "day" if votes["day"] > votes["month"] else "month"
+        votes["month"] = 1
+    return max(votes, key=lambda part: (votes[part], part), default="")
 
 
-def _year(cell: Any, first: str) -> float:
-    """A date, or a year without its day, as a number; ValueError with the reason."""
+def _year(cell: Any, first: str) -> float | None:
+    """A date, or a year without its day, as a number."""
     if isinstance(cell, date):
         return decimal_year(cell)
-    own = _dates_of(cell) if isinstance(cell, str) else {}
-    for form, moment in own.items():
+    for form, moment in (_dates_of(cell) if isinstance(cell, str) else {}).items():
         if ORDERS.get(_order(form), first) == first:
             return decimal_year(moment)
-    if own:
-        raise ValueError(f"has not the {first} first")
     year = as_number(cell)
-    if year is None or not 1000 <= year <= 3000:
-        raise ValueError("is no date")
-    return year
+    return year if year is not None and 1000 <= year <= 3000 else None
 
 
 def date_writer(texts: Iterable[str]) -> Callable[[float], str]:
@@ -267,7 +256,7 @@ def date_writer(texts: Iterable[str]) -> Callable[[float], str]:
     >>> date_writer(["25/12/2021", "01/02/2021"])(2021.5)
     '02/07/2021'
     """
-    known = {_plain(text): _dates_of(text) for text in texts}
+    known = {_BEYOND.sub("", text): _dates_of(text) for text in texts}
     formats = {form for own in known.values() for form in own}
     styles = [
         style

@@ -52,6 +52,9 @@ EXAMPLES = 5
 TITLES = ("kind", "label", "context", "column", "value", "decision")
 """Columns that a file of decisions must have; it may have others."""
 
+CHOICES = {"kind": ("gap", "suspicious"), "decision": ("accept", "reject")}
+"""What some of them may hold."""
+
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d{1,2})?")
 
 MADE_ANEW = re.compile(
@@ -167,10 +170,10 @@ def _contexts_of_titles(
 ) -> dict[str, str]:
     """The columns of a table that are predicted, with their contexts."""
     titles = header[1:]
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[str]] = defaultdict(list)
     for each in completable(embedding, contexts):
-        for field_ in each.context.fields:
-            found.setdefault(field_.title, []).append(each.context.name)
+        for own in each.context.fields:
+            found[own.title].append(each.context.name)
     for column in columns or ():
         check_choice("--columns", column, titles, str(table))
     chosen = [x for x in titles if x in found and (columns is None or x in columns)]
@@ -179,15 +182,16 @@ def _contexts_of_titles(
             f"{table}: has no column that this embedding predicts. It has "
             f"{some(titles)}; the embedding predicts {some(found)}."
         )
-    for title in chosen:
-        if table.stem in found[title]:
-            found[title] = [table.stem]
-        if len(found[title]) > 1:
+    names = {
+        x: found[x] if table.stem not in found[x] else [table.stem] for x in chosen
+    }
+    for title, several in names.items():
+        if len(several) > 1:
             raise OptionError(
                 f"{table}: the column {title!r} is in several contexts: "
-                f"{some(found[title])}; choose one with --context."
+                f"{some(several)}; choose one with --context."
             )
-    return {title: found[title][0] for title in chosen}
+    return {title: name for title, (name,) in names.items()}
 
 
 def fill_table(
@@ -526,30 +530,27 @@ def _decided(
 ) -> tuple[Key, Cell | None]:
     """The cell that a row is about, with the value that it accepts, if it does."""
     label, title, text = embedding.resolve(row["label"]), row["column"], row["value"]
-    check_choice("kind", row["kind"], ("gap", "suspicious"))
-    check_choice("decision", row["decision"], ("accept", "reject"))
-    check_choice("context", row["context"], tables)
+    for column, choices in {**CHOICES, "context": tables}.items():
+        check_choice(column, row[column], choices)
     table = tables[row["context"]]
     fields = {each.title: each for each in table.fields}
     check_choice("column", title, fields)
-    is_gap = bool(np.isnan(table.observed_row(label)[fields[title].at.start]))
+    own, key = fields[title], (label, table.name, title)
+    is_gap = bool(np.isnan(table.observed_row(label)[own.at.start]))
     if is_gap != (row["kind"] == "gap"):
         raise ContextError(
             f"{title!r} of {label!r} is {'unknown' if is_gap else 'known'} in this "
             "embedding; remove the row, or export the decisions again."
         )
-    key = label, table.name, title
     if row["decision"] == "reject":
         return key, None
-    kind = fields[title].kind
-    value: float | bool | str | None = text or None
-    if kind != "category":
-        value = {"yes": True, "no": False}.get(text)
-    if kind == "number":
+    value: Value | None = {"yes": True, "no": False}.get(text)
+    if own.kind == "number":
         value = float(text) if NUMBER.fullmatch(text) else None
+    elif own.kind == "category":
+        value = text or None
     if value is None:
-        form = {"number": "a number", "category": "a text"}.get(kind, "yes or no")
+        form = {"number": "a number", "category": "a text"}.get(own.kind, "yes or no")
         raise ContextError(f"value of {title!r} must be {form}. Got {text!r} instead.")
-    return key, Cell(
-        label, embedding.name_of(label), *key[1:], kind, value, why="decided"
-    )
+    name = embedding.name_of(label)
+    return key, Cell(label, name, *key[1:], own.kind, value, why="decided")
