@@ -3,8 +3,9 @@
 `read_contexts` reads files, `guess_files` says what each file of a folder is,
 `match_labels` joins spellings of one label, `from_skos` and `from_owl` read
 vocabularies, `read_newick` reads trees, `read_word_vectors` reads word vectors,
-`open_table` reads the rows of a table as its `Reading` says, `fill_table` writes a
-table again with its gaps filled, and `write_cells` writes completed cells.
+`open_table` reads the rows of a table as its `Reading` says, `complete_table` writes a
+table again with its gaps filled, as `Decisions` say, and `write_cells` writes completed
+cells.
 
 From the bottom up: `cells`, `numbers` and `dates` read one cell, `columns` one column,
 and they write new values as the column does. `sources` gives the rows of any file,
@@ -26,16 +27,17 @@ if TYPE_CHECKING:
     from phcle.embedding.export import write_cells
     from phcle.tables.check import guess_files
     from phcle.tables.files import read_contexts
-    from phcle.tables.fill import fill_table
+    from phcle.tables.fill import Decisions, complete_table
     from phcle.tables.matching import LabelSource, match_labels
     from phcle.tables.reader import Reading, open_table
     from phcle.tables.trees import from_owl, from_skos, read_newick
     from phcle.tables.word_vectors import read_word_vectors
 
 __all__ = [
+    "Decisions",
     "LabelSource",
     "Reading",
-    "fill_table",
+    "complete_table",
     "from_owl",
     "from_skos",
     "guess_files",
@@ -52,7 +54,8 @@ __getattr__ = lazy_names(
     {
         "LabelSource": "phcle.tables.matching",
         "Reading": "phcle.tables.reader",
-        "fill_table": "phcle.tables.fill",
+        "Decisions": "phcle.tables.fill",
+        "complete_table": "phcle.tables.fill",
         "from_owl": "phcle.tables.trees",
         "from_skos": "phcle.tables.trees",
         "guess_files": "phcle.tables.check",

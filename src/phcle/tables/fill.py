@@ -14,11 +14,12 @@ import re
 import warnings
 import zipfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -65,16 +66,13 @@ MADE_ANEW = re.compile(
 Key = tuple[str, str, str]
 """Label, context and column of a cell."""
 
-Predict = Callable[[Sequence[str]], Iterable[tuple[str, str, Value]]]
-
-Place = tuple[int, int]
-"""Line or row of a cell, and the position of its column in the file."""
-
 
 @dataclass
 class _Column:
     """What is known of a column that is filled."""
 
+    place: int
+    """Its position in the file."""
     seen: Counter[str] = field(default_factory=Counter)
     rows: dict[type, list[int]] = field(default_factory=lambda: defaultdict(list))
     """The rows of its known cells, by their type."""
@@ -127,37 +125,69 @@ def complete_table(
         How many cells were filled, and what was left.
     """
     decisions = decisions or Decisions()
-    reading = reading or Reading()
-    header = open_table(table, reading).header
-    context_of = _contexts_of_titles(embedding, table, header, columns, contexts)
-
-    def predict(asked: Sequence[str]) -> Iterator[tuple[str, str, Value]]:
-        predicted = completed_cells(
-            embedding,
-            labels=asked,
-            columns=list(context_of),
-            contexts=list(dict.fromkeys(context_of.values())),
-            min_confidence=min_confidence,
-            why=False,
-        )
-        for cell in decisions.applied(predicted, label=set(asked)):
-            if context_of.get(cell.column) == cell.context and cell.value is not None:
-                yield cell.label, cell.column, cell.value
-
-    return fill_table(
-        table,
-        out,
-        list(context_of),
-        embedding.called.spelled,
-        predict,
-        wanted=None if labels is None else set(map(embedding.resolve, labels)),
-        fill_markers=fill_markers,
-        changed={
-            (label, title)
-            for label, context, title in decisions.corrected
-            if context_of.get(title) == context
-        },
-        reading=reading,
+    source = _open(table, out, reading or Reading())
+    context_of = _contexts_of_titles(embedding, table, source.header, columns, contexts)
+    wanted = None if labels is None else set(map(embedding.resolve, labels))
+    at = [(i, x) for i, x in enumerate(source.header) if i and x in context_of]
+    filled = {title: _Column(source.places[i]) for i, title in at}
+    gaps: dict[tuple[str, str], list[int]] = defaultdict(list)
+    known: set[tuple[int, str]] = set()
+    unknown: list[str] = []
+    n_markers = 0
+    is_unknown = source.reading.markers.is_unknown
+    for row, cells in source.rows():
+        name = source.as_text(cells[0])
+        label = embedding.called.spelled(name) if name else None
+        if name and label is None:
+            unknown.append(name)
+        is_wanted = label is not None and (wanted is None or label in wanted)
+        for i, title in at:
+            text, own = source.as_text(cells[i]), filled[title]
+            is_marker = bool(text) and is_unknown(text)
+            if text and not is_marker:
+                own.seen[text] += 1
+                own.rows[type(cells[i])].append(row)
+                key = label, context_of[title], title
+                if not is_wanted or key not in decisions.corrected:
+                    continue
+                known.add((row, title))
+            elif is_marker and not fill_markers:
+                n_markers += label is not None
+                continue
+            if label is not None and is_wanted:
+                gaps[label, title].append(row)
+    source.raise_faults()
+    asked = list({label: 0 for label, _ in gaps})
+    predicted = completed_cells(
+        embedding,
+        labels=asked,
+        columns=list(context_of),
+        contexts=list(dict.fromkeys(context_of.values())),
+        min_confidence=min_confidence,
+        why=False,
+    )
+    writers = {title: column_writer(own.seen) for title, own in filled.items()}
+    for cell in decisions.applied(predicted, label=set(asked)):
+        rows = gaps.get((cell.label, cell.column), [])
+        if not rows or cell.value is None or cell.context != context_of[cell.column]:
+            continue
+        if text := writers[cell.column](cell.value):
+            filled[cell.column].new |= dict.fromkeys(rows, (cell.value, text))
+    with write_whole(out) as temporary:
+        save = _save_book if table.suffix.lower() in BOOKS else _save_text
+        save(source, filled.values(), temporary)
+    new = {(row, title) for title, own in filled.items() for row in own.new}
+    n_filled = len(new - known)
+    return FilledTable(
+        table=str(table),
+        file=str(out),
+        rows=source.n_rows,
+        filled=n_filled,
+        changed=len(new & known),
+        left_empty=sum(map(len, gaps.values())) - len(known) - n_filled,
+        markers=n_markers,
+        unknown_rows=len(unknown),
+        unknown_labels=tuple(unknown[:EXAMPLES]),
     )
 
 
@@ -194,103 +224,6 @@ def _contexts_of_titles(
     return {title: name for title, (name,) in names.items()}
 
 
-def fill_table(
-    table: Path,
-    out: Path,
-    titles: Sequence[str],
-    label_of: Callable[[str], str | None],
-    predict: Predict,
-    *,
-    wanted: Collection[str] | None = None,
-    fill_markers: bool = False,
-    changed: Collection[tuple[str, str]] = (),
-    reading: Reading | None = None,
-) -> FilledTable:
-    """Fill the empty cells of a table, whose labels are in its first column.
-
-    Every other cell stays as it is; in a table of text to the byte.
-
-    Parameters
-    ----------
-    table : Path
-        A table of text, in any encoding and with any delimiter, or a workbook (.xlsx),
-        whose first visible sheet is filled.
-    out : Path
-        Where to write the filled table, which has the same format.
-    titles : sequence of str
-        Columns to fill; other columns stay as they are.
-    label_of : callable
-        Gives the label that the text of a row stands for, in whatever spelling, or None
-        if it cannot be predicted. Such rows stay as they are.
-    predict : callable
-        Returns label, title and value of the predicted cells of some labels, label by
-        label. Cells without a value stay empty.
-    wanted : collection of str, optional
-        Labels whose rows are filled; by default all.
-    fill_markers : bool, default False
-        Also fill cells that say that they are unknown, such as `n/a`.
-    changed : collection of (str, str), optional
-        Labels and titles of known cells that get the predicted value, too.
-    reading : Reading, optional
-        How the user wants the table to be read; by default all is found out.
-
-    Returns
-    -------
-    FilledTable
-        How many cells were filled, and what was left.
-    """
-    source = _open(table, out, reading or Reading())
-    places = dict(zip(source.header, source.places, strict=True))
-    at = [(i, x) for i, x in enumerate(source.header) if i and x in titles]
-    columns = {places[title]: _Column() for _, title in at}
-    gaps: dict[tuple[str, str], list[int]] = defaultdict(list)
-    known: set[Place] = set()
-    unknown: list[str] = []
-    n_markers = 0
-    is_unknown = source.reading.markers.is_unknown
-    for row, cells in source.rows():
-        name = source.as_text(cells[0])
-        label = label_of(name) if name else None
-        if name and label is None:
-            unknown.append(name)
-        is_wanted = label is not None and (wanted is None or label in wanted)
-        for i, title in at:
-            text, place = source.as_text(cells[i]), places[title]
-            if not is_unknown(text):
-                columns[place].seen[text] += 1
-                columns[place].rows[type(cells[i])].append(row)
-                if not is_wanted or (label, title) not in changed:
-                    continue
-                known.add((row, place))
-            elif text and not fill_markers:
-                n_markers += label is not None
-                continue
-            if label is not None and is_wanted:
-                gaps[label, title].append(row)
-    source.raise_faults()
-    writers = {place: column_writer(own.seen) for place, own in columns.items()}
-    for label, title, value in predict(list({label: 0 for label, _ in gaps})):
-        rows, place = gaps.get((label, title), []), places[title]
-        if rows and (text := writers[place](value)):
-            columns[place].new |= dict.fromkeys(rows, (value, text))
-    with write_whole(out) as temporary:
-        save = _save_book if table.suffix.lower() in BOOKS else _save_text
-        save(source, columns, temporary)
-    new = {(row, place) for place, own in columns.items() for row in own.new}
-    n_filled = len(new - known)
-    return FilledTable(
-        table=str(table),
-        file=str(out),
-        rows=source.n_rows,
-        filled=n_filled,
-        changed=len(new & known),
-        left_empty=sum(map(len, gaps.values())) - len(known) - n_filled,
-        markers=n_markers,
-        unknown_rows=len(unknown),
-        unknown_labels=tuple(unknown[:EXAMPLES]),
-    )
-
-
 def _open(path: Path, out: Path, reading: Reading) -> Table:
     """Open a table that is to be filled."""
     ending, other = path.suffix.lower(), out.suffix.lower()
@@ -310,7 +243,7 @@ def _open(path: Path, out: Path, reading: Reading) -> Table:
     return Table(path, reading, rows, counted="row")
 
 
-def _save_text(table: Table, columns: Mapping[int, _Column], out: Path) -> None:
+def _save_text(table: Table, columns: Iterable[_Column], out: Path) -> None:
     """Write a table of text with new cells; all other bytes stay."""
     assert table.form is not None
     encoding, delimiter = table.form.encoding.name, table.form.delimiter
@@ -320,13 +253,12 @@ def _save_text(table: Table, columns: Mapping[int, _Column], out: Path) -> None:
     ends = re.finditer(r"\r\n|\r|\n", text)
     starts = [int(text.startswith(MARK)), *(end.end() for end in ends)]
     kept, fresh, end = [], [], 0
-    places = sorted((row, at) for at, own in columns.items() for row in own.new)
-    for row, place in places:
+    new = ((row, own.place, *own.new[row]) for own in columns for row in own.new)
+    for row, place, value, spelled in sorted(new, key=itemgetter(0, 1)):
         start = starts[row - 1]
         for _ in range(place):
             start = cell.match(text, start).end() + 1  # type: ignore[union-attr]
         old = cell.match(text, start)[0]  # type: ignore[index]
-        value, spelled = columns[place].new[row]
         spelled = str(harmless(spelled)) if isinstance(value, str) else spelled
         fresh.append(_quoted(spelled, old, delimiter))
         kept += [text[end:start], old]
@@ -376,7 +308,7 @@ def _quoted(text: str, old: str, delimiter: str) -> str:
     return text
 
 
-def _save_book(table: Table, columns: Mapping[int, _Column], out: Path) -> None:
+def _save_book(table: Table, columns: Iterable[_Column], out: Path) -> None:
     """Write a workbook with new cells of the type and format of their column."""
     import openpyxl
 
@@ -387,13 +319,13 @@ def _save_book(table: Table, columns: Mapping[int, _Column], out: Path) -> None:
         book = openpyxl.load_workbook(path, keep_vba=is_macro, rich_text=True)
     lost = {str(x.message) for x in said if "removed" in str(x.message)}
     sheet = next(x for x in book.worksheets if x.sheet_state == "visible")
-    for place, own in columns.items():
+    for own in columns:
         kind = max(own.rows, key=lambda x: len(own.rows[x]), default=None)
         form = "General"
         if kind is not None:
-            form = sheet.cell(own.rows[kind][0], place + 1).number_format
+            form = sheet.cell(own.rows[kind][0], own.place + 1).number_format
         for row, (value, text) in own.new.items():
-            cell = sheet.cell(row, place + 1)
+            cell = sheet.cell(row, own.place + 1)
             cell.value = _typed(kind or type(value), value, text)
             if isinstance(cell.value, str):
                 cell.data_type = "s"  # never a formula

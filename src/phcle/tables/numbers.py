@@ -113,10 +113,8 @@ class ParsedNumber(NamedTuple):
         The exponent with its letter; empty without one.
     after : str
         What stands behind it, such as a unit, with any space.
-    currency : str
-        The currency; empty without one.
     unit : str
-        The unit; empty without one.
+        The unit or currency; empty without one.
     """
 
     text: str
@@ -125,7 +123,6 @@ class ParsedNumber(NamedTuple):
     digits: str
     exponent: str
     after: str
-    currency: str
     unit: str
 
     @property
@@ -185,11 +182,11 @@ def read_numbers(cells: Mapping[int, str], decimal: str = "") -> ReadColumn:
     parsed = {
         i: x for i, cell in cells.items() if (x := parse_number(cell)) is not None
     }
-    _keep_usual(parsed, {i: _family(x.unit) for i, x in parsed.items()}, found)
-    money = {i: x.currency for i, x in parsed.items() if x.currency}
-    _keep_usual(parsed, money, found)
+    is_money = any(_currency(x.unit) for x in parsed.values())
+    has_unit = {i: x for i, x in parsed.items() if x.unit or not is_money}
+    _keep_usual(has_unit, found)
     numbers = {i: cell for i, cell in parsed.items() if i not in found.odd}
-    units = Counter(cell.unit for cell in numbers.values())
+    units = Counter(x.unit for i, x in has_unit.items() if i not in found.odd)
     found.unit = max(units, key=units.__getitem__, default="")
     for unit in units:
         if _size(unit) != _size(found.unit):
@@ -274,14 +271,14 @@ def parse_number(text: str) -> ParsedNumber | None:
     Examples
     --------
     >>> found = parse_number("-$12,50")
-    >>> found.before, found.digits, found.value(), found.currency
+    >>> found.before, found.digits, found.value(), found.unit
     ('-$', '12,50', -12.5, 'USD')
     """
     match = _NUMBER.fullmatch(text.translate(_SPACES))
     if match is None or bool(match["paren"]) != text.endswith(")"):
         return None
     before, after = match["before"] or "", match["after"] or ""
-    currency = _currency(before) or _currency(after)
+    money = _currency(before) or _currency(after)
     unit = "" if _currency(after) or after in SCALES else after
     if unit.lower() in PERCENT:
         unit = "%"
@@ -289,7 +286,7 @@ def parse_number(text: str) -> ParsedNumber | None:
     if unit and not (is_unit and (match["space"] or unit.lower() in UNITS)):
         return None
     signs = [match["sign"], match["minus"], "-" if match["paren"] else None]
-    if (before and not currency) or sum(map(bool, signs)) > 1:
+    if (before and not money) or sum(map(bool, signs)) > 1:
         return None
     exponent = match["exponent"] or ""
     times = SCALES.get(after, 1.0) * (-1.0 if "-" in signs else 1.0)
@@ -299,7 +296,7 @@ def parse_number(text: str) -> ParsedNumber | None:
     start, end = match.span("core")
     last = end + len(exponent)
     around = text[:start], text[start:end], text[end:last], text[last:]
-    return ParsedNumber(text, values, *around, currency, unit)
+    return ParsedNumber(text, values, *around, money or unit)
 
 
 def _currency(text: str) -> str:
@@ -325,13 +322,12 @@ def _values(core: str, exponent: str, times: float) -> dict[str, float]:
 
 def _is_much_money(cell: ParsedNumber) -> bool:
     """Whether a price has two digits or more before its only sign: \u00a324,600."""
-    return bool(cell.currency) and max(map(abs, cell.values.values())) >= 10_000
+    return bool(_currency(cell.unit)) and max(map(abs, cell.values.values())) >= 10_000
 
 
-def _keep_usual(
-    cells: Mapping[int, ParsedNumber], kinds: Mapping[int, object], found: ReadColumn
-) -> None:
-    """Cells of another kind than nearly all others are odd; without a kind none is."""
+def _keep_usual(cells: Mapping[int, ParsedNumber], found: ReadColumn) -> None:
+    """Cells in another kind of unit than nearly all others are odd."""
+    kinds = {i: _family(cell.unit) for i, cell in cells.items()}
     counts = Counter(kinds.values())
     if len(counts) < 2:
         return

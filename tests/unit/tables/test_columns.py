@@ -149,6 +149,7 @@ def test_new_labels_may_write_numbers_otherwise_but_not_in_another_unit(tmp_path
     labels = tuple("abcdef")
     cells = {
         "mass": [f"{i} kg" for i in range(1, 7)],
+        "price": ["\u00a33", *"456789"],
         "size": ["Big", "Big", "Big", "small", "small", "small"],
     }
     context = DescriptiveContext.from_cells(labels, cells, "looks")
@@ -156,12 +157,14 @@ def test_new_labels_may_write_numbers_otherwise_but_not_in_another_unit(tmp_path
     model.fit(context).embedding_.save(tmp_path / "x.phcle")
     embedding = load(tmp_path / "x.phcle")
 
-    def new(mass):
-        own = {"mass": [mass], "size": ["BIG"]}
+    def new(mass, price="5"):
+        own = {"mass": [mass], "price": [price], "size": ["BIG"]}
         return DescriptiveContext.from_cells(("new",), own, "looks")
 
     with pytest.raises(ContextError, match="was fitted in 'kg'"):
         fold_in(embedding, new("3 lb"))
+    with pytest.raises(ContextError, match="was fitted in 'GBP'. Got 'USD'"):
+        fold_in(embedding, new("3 kg", "$5"))
     one, other = (fold_in(embedding, new(x)) for x in ("2,5 kg", "2.5"))
     np.testing.assert_array_equal(one.vectors, other.vectors)
 
