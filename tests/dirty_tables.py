@@ -369,7 +369,7 @@ ODD_CELLS: dict[str, tuple[str, dict[tuple[int, str], str], tuple[str, ...]]] = 
     "orders of dates": (
         "date day first",
         {(4, "opened"): "12/31/2020", (6, "opened"): "31/02/2020"},
-        ("line 6: 'opened': '12/31/2020' is no date with the", "2020' is no date"),
+        ("line 6: 'opened': '12/31/2020' is no date with the", "02/2020' is no"),
     ),
 }
 """How a table is written, its odd cells, and how they are listed; they are unknown."""

@@ -15,7 +15,7 @@ TESTS = Path(__file__).parent
 
 PUBLIC = {
     *("phcle", "phcle.tables", "phcle.contexts", "phcle.embedding", "phcle.images"),
-    *("phcle.errors", "phcle.cli", "phcle.atlas"),
+    *("phcle.answers", "phcle.errors", "phcle.cli", "phcle.atlas"),
     *("phcle.datasets", "phcle.files", "phcle.options"),
 }
 

@@ -75,7 +75,7 @@ def complete(
     from phcle.embedding import export, load
     from phcle.embedding.complete import completed_cells, warn_of_unpredicted
     from phcle.embedding.suspicious import suspicious_cells
-    from phcle.tables.fill import Decisions, complete_table, read_decisions
+    from phcle.tables.fill import complete_table, decided_cells, read_decisions
 
     single = "has one value for each cell; leave out --draws."
     decided_alone = "--decisions are about single values; leave out"
@@ -95,7 +95,7 @@ def complete(
             export.check_ending(out)
         output.check_can_write(out, [file, wide, decisions])
     embedding = load(file)
-    decided = Decisions() if decisions is None else read_decisions(decisions, embedding)
+    decided = {} if decisions is None else read_decisions(decisions, embedding)
     chosen = options.labels_or_files(labels)
     asked: dict[str, Any] = {"columns": columns, "contexts": contexts}
     if wide is not None and out is not None and not suspicious:
@@ -119,7 +119,9 @@ def complete(
         asked |= {"min_confidence": min_confidence, "why": why, "draws": draws}
         asked |= {"seed": seed, "probabilities": probabilities}
         cells = completed_cells(embedding, labels=wanted, **asked)
-        cells = decided.applied(cells, label=wanted, column=columns, context=contexts)
+        cells = decided_cells(
+            cells, decided, label=wanted, column=columns, context=contexts
+        )
     cells = _unambiguous(cells, embedding)
     if out is not None:
         with output.progress_bar("completing", quiet=quiet):

@@ -4,8 +4,7 @@
 `match_labels` joins spellings of one label, `from_skos` and `from_owl` read
 vocabularies, `read_newick` reads trees, `read_word_vectors` reads word vectors,
 `open_table` reads the rows of a table as its `Reading` says, `complete_table` writes a
-table again with its gaps filled, as `Decisions` say, and `write_cells` writes completed
-cells.
+table again with its gaps filled, and `write_cells` writes completed cells.
 
 From the bottom up: `cells`, `numbers` and `dates` read one cell, `columns` one column,
 and they write new values as the column does. `sources` gives the rows of any file,
@@ -27,14 +26,13 @@ if TYPE_CHECKING:
     from phcle.embedding.export import write_cells
     from phcle.tables.check import guess_files
     from phcle.tables.files import read_contexts
-    from phcle.tables.fill import Decisions, complete_table
+    from phcle.tables.fill import complete_table
     from phcle.tables.matching import LabelSource, match_labels
     from phcle.tables.reader import Reading, open_table
     from phcle.tables.trees import from_owl, from_skos, read_newick
     from phcle.tables.word_vectors import read_word_vectors
 
 __all__ = [
-    "Decisions",
     "LabelSource",
     "Reading",
     "complete_table",
@@ -54,7 +52,6 @@ __getattr__ = lazy_names(
     {
         "LabelSource": "phcle.tables.matching",
         "Reading": "phcle.tables.reader",
-        "Decisions": "phcle.tables.fill",
         "complete_table": "phcle.tables.fill",
         "from_owl": "phcle.tables.trees",
         "from_skos": "phcle.tables.trees",

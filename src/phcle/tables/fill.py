@@ -66,6 +66,9 @@ MADE_ANEW = re.compile(
 Key = tuple[str, str, str]
 """Label, context and column of a cell."""
 
+Decisions = Mapping[Key, Cell]
+"""What somebody decided about predicted values; see `read_decisions`."""
+
 
 @dataclass
 class _Column:
@@ -114,7 +117,7 @@ def complete_table(
         Leave cells empty whose value is less likely than this.
     fill_markers : bool, default False
         Also fill cells that say that they are unknown, such as `n/a`.
-    decisions : Decisions, optional
+    decisions : mapping, optional
         What somebody accepted, changed or refused; see `read_decisions`.
     reading : Reading, optional
         How the user wants the table to be read; by default all is found out.
@@ -124,7 +127,7 @@ def complete_table(
     FilledTable
         How many cells were filled, and what was left.
     """
-    decisions = decisions or Decisions()
+    decisions = decisions or {}
     source = _open(table, out, reading or Reading())
     context_of = _contexts_of_titles(embedding, table, source.header, columns, contexts)
     wanted = None if labels is None else set(map(embedding.resolve, labels))
@@ -147,8 +150,8 @@ def complete_table(
             if text and not is_marker:
                 own.seen[text] += 1
                 own.rows[type(cells[i])].append(row)
-                key = label, context_of[title], title
-                if not is_wanted or key not in decisions.corrected:
+                decided = decisions.get((label or "", context_of[title], title))
+                if not is_wanted or decided is None or not decided.observed:
                     continue
                 known.add((row, title))
             elif is_marker and not fill_markers:
@@ -167,7 +170,7 @@ def complete_table(
         why=False,
     )
     writers = {title: column_writer(own.seen) for title, own in filled.items()}
-    for cell in decisions.applied(predicted, label=set(asked)):
+    for cell in decided_cells(predicted, decisions, label=set(asked)):
         rows = gaps.get((cell.label, cell.column), [])
         if not rows or cell.value is None or cell.context != context_of[cell.column]:
             continue
@@ -364,56 +367,43 @@ def _typed(kind: type, value: Value, text: str) -> Any:
     return text
 
 
-@dataclass(frozen=True)
-class Decisions:
-    """What somebody decided about predicted values.
+def decided_cells(
+    cells: Iterable[Cell], decisions: Decisions, **chosen: Collection[str] | None
+) -> Iterator[Cell]:
+    """Give predicted cells as somebody decided about them.
 
-    Attributes
+    Parameters
     ----------
-    cells : mapping
-        Cells with the value that was accepted, or changed, by label, context and
-        column; None for a gap that stays unknown.
-    corrected : frozenset
-        Those that were known: their old values are replaced.
+    cells : iterable of Cell
+        The predicted cells.
+    decisions : mapping
+        What somebody decided.
+    **chosen : collections of str, optional
+        `label`, `context` and `column`: what is completed; by default all.
+
+    Yields
+    ------
+    Cell
+        The cells without those that were refused. A value that was accepted as it was
+        shown keeps its decimals. Accepted cells that were not predicted, and corrected
+        ones, come last.
     """
-
-    cells: Mapping[Key, Cell | None] = field(default_factory=dict)
-    corrected: frozenset[Key] = frozenset()
-
-    def applied(
-        self, cells: Iterable[Cell], **chosen: Collection[str] | None
-    ) -> Iterator[Cell]:
-        """Give predicted cells as somebody decided about them.
-
-        Parameters
-        ----------
-        cells : iterable of Cell
-            The predicted cells.
-        **chosen : collections of str, optional
-            `label`, `context` and `column`: what is completed; by default all.
-
-        Yields
-        ------
-        Cell
-            The cells without those that were refused. A value that was accepted as it
-            was shown keeps its decimals. Accepted cells that were not predicted, and
-            corrected ones, come last.
-        """
-        waiting = dict(self.cells)
-        for cell in cells:
-            own = waiting.pop((cell.label, cell.context, cell.column), cell)
-            if own is not None:
-                is_same = value_text(own.value) == value_text(cell.value)
-                yield cell if is_same else own
-        for own in waiting.values():
-            if own is not None and all(
-                names is None or getattr(own, part) in names
-                for part, names in chosen.items()
-            ):
-                yield own
+    waiting = dict(decisions)
+    for cell in cells:
+        own = waiting.pop((cell.label, cell.context, cell.column), cell)
+        if value_text(own.value) == value_text(cell.value):
+            yield cell
+        elif own.value is not None:
+            yield own
+    for own in waiting.values():
+        if own.value is not None and all(
+            names is None or getattr(own, part) in names
+            for part, names in chosen.items()
+        ):
+            yield own
 
 
-def read_decisions(path: Path, embedding: LabelEmbedding) -> Decisions:
+def read_decisions(path: Path, embedding: LabelEmbedding) -> dict[Key, Cell]:
     """Read the decisions that the explorer's Complete page exports.
 
     Parameters
@@ -426,9 +416,11 @@ def read_decisions(path: Path, embedding: LabelEmbedding) -> Decisions:
 
     Returns
     -------
-    Decisions
-        The decisions. A label, column or value that the embedding does not have, and a
-        gap that is none, are errors that name the line.
+    dict
+        Cells with the value that was accepted or changed, by label, context and column;
+        without one for a gap that stays unknown. Observed ones are corrected. A label,
+        column or value that the embedding does not have, and a gap that is none, are
+        errors that name the line.
     """
     table = open_table(path)
     for title in {*TITLES} - {*table.header}:
@@ -436,30 +428,28 @@ def read_decisions(path: Path, embedding: LabelEmbedding) -> Decisions:
         table.fault(None, f"has no column {title!r}; {export}")
     table.raise_faults()
     tables = {x.context.name: x.context for x in completable(embedding)}
-    cells: dict[Key, Cell | None] = {}
-    corrected: set[Key] = set()
+    decisions: dict[Key, Cell] = {}
     for line, texts in table.texts():
         row = dict(zip(table.header, texts, strict=True))
         try:
-            key, cell = _decided(row, embedding, tables)
+            cell = _decided(row, embedding, tables)
         except PhcleError as error:
             table.fault(line, str(error))
             continue
-        if key in cells:
+        key = cell.label, cell.context, cell.column
+        if key in decisions:
             table.fault(line, "decides about this cell again; remove one.")
-        if row["kind"] == "gap" or cell is not None:
-            cells[key] = cell
-        if row["kind"] != "gap" and cell is not None:
-            corrected.add(key)
+        if cell.value is not None or not cell.observed:
+            decisions[key] = cell
     table.raise_faults()
-    return Decisions(cells, frozenset(corrected))
+    return decisions
 
 
 def _decided(
     row: Mapping[str, str],
     embedding: LabelEmbedding,
     tables: Mapping[str, DescriptiveContext],
-) -> tuple[Key, Cell | None]:
+) -> Cell:
     """The cell that a row is about, with the value that it accepts, if it does."""
     label, title, text = embedding.resolve(row["label"]), row["column"], row["value"]
     for column, choices in {**CHOICES, "context": tables}.items():
@@ -467,22 +457,22 @@ def _decided(
     table = tables[row["context"]]
     fields = {each.title: each for each in table.fields}
     check_choice("column", title, fields)
-    own, key = fields[title], (label, table.name, title)
+    own = fields[title]
     is_gap = bool(np.isnan(table.observed_row(label)[own.at.start]))
     if is_gap != (row["kind"] == "gap"):
         raise ContextError(
             f"{title!r} of {label!r} is {'unknown' if is_gap else 'known'} in this "
             "embedding; remove the row, or export the decisions again."
         )
-    if row["decision"] == "reject":
-        return key, None
     value: Value | None = {"yes": True, "no": False}.get(text)
     if own.kind == "number":
         value = float(text) if NUMBER.fullmatch(text) else None
     elif own.kind == "category":
         value = text or None
-    if value is None:
+    if row["decision"] == "reject":
+        value = None
+    elif value is None:
         form = {"number": "a number", "category": "a text"}.get(own.kind, "yes or no")
         raise ContextError(f"value of {title!r} must be {form}. Got {text!r} instead.")
-    name = embedding.name_of(label)
-    return key, Cell(label, name, *key[1:], own.kind, value, why="decided")
+    place = label, embedding.name_of(label), table.name, title
+    return Cell(*place, own.kind, value, observed=not is_gap, why="decided")

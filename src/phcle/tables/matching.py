@@ -285,8 +285,6 @@ class LabelMatch:
 
     Attributes
     ----------
-    mode : {"safe", "exact"}
-        Whether labels were joined.
     joined : tuple of JoinedLabel
         Spellings that were replaced.
     synonyms : dict
@@ -300,18 +298,14 @@ class LabelMatch:
     own_labels : tuple of OwnLabels
         For each context, labels that no other context has; for a file of names, labels
         that no context has.
-    left_out : dict
-        How many labels of each context are not among the labels to embed.
     """
 
-    mode: str = "safe"
     joined: tuple[JoinedLabel, ...] = ()
     synonyms: Mapping[str, str] = field(default_factory=dict)
     unused_synonyms: tuple[str, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
     near_are_complete: bool = True
     own_labels: tuple[OwnLabels, ...] = ()
-    left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def spellings(self) -> dict[str, str]:
@@ -403,7 +397,7 @@ def match_labels(
     names = _renamed(names, used)
     if all(tuple(own) == tuple(names[0]) for own in names):
         # The usual case of a clean fit: equal labels everywhere.
-        return LabelMatch(mode, (), used, unused)
+        return LabelMatch((), used, unused)
     is_safe = mode == "safe"
     joined, undecided = _joined(sources, names) if is_safe else ((), ())
     spelled = {each.spelling: each.label for each in joined}
@@ -419,14 +413,12 @@ def match_labels(
     labels = _renamed([source.labels for source in sources], spelled)
     files = list(zip(sources, labels, strict=True))
     return LabelMatch(
-        mode,
         joined,
         used,
         unused,
         (*undecided, *near),
         are_complete,
         _own_labels(files, n_contexts),
-        _left_out(files),
     )
 
 
@@ -495,15 +487,6 @@ def _own_labels(
                 OwnLabels(source.name, len(own), len(labels), tuple(own[:EXAMPLES]))
             )
     return tuple(found)
-
-
-def _left_out(files: Sequence[Names]) -> dict[str, int]:
-    """How many labels of each context are not among the labels to embed."""
-    wanted = next((set(own) for x, own in files if x.role == "labels"), None)
-    if wanted is None:
-        return {}
-    counts = {x.name: len(set(own) - wanted) for x, own in files if x.role == "context"}
-    return {name: count for name, count in counts.items() if count}
 
 
 def _near_spellings(
@@ -658,9 +641,6 @@ def match_lines(match: LabelMatch) -> list[str]:
     )
     if counts:
         lines.append(f"labels that no other file has: {counts}")
-    if match.left_out:
-        left = ", ".join(f"{n} of {source}" for source, n in match.left_out.items())
-        lines.append(f"labels that are left out, because not asked for: {left}")
     return lines
 
 

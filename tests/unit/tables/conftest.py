@@ -6,7 +6,7 @@ import pytest
 
 from phcle import PHCLE, DescriptiveContext
 from phcle.answers import Cell
-from phcle.tables import Decisions, complete_table
+from phcle.tables import complete_table
 
 COLUMNS = ["weight", "wild", "size", "seen", "price", "opened", "ready", "n", "x", "y"]
 LABELS = [
@@ -33,7 +33,7 @@ def fill():
                 if title in COLUMNS:
                     cell = Cell(label, label, "mine", title, "category", value)
                     decided[label, "mine", title] = cell
-        options["decisions"] = Decisions(decided)
+        options["decisions"] = decided
         return complete_table(embedding, table, out, **options), out
 
     return fill

@@ -169,7 +169,6 @@ def test_labels_to_embed_and_names_are_matched_with_all_files():
     found = match_labels([asked, tree, names])
     assert found.spellings == {"Beds": "beds", "BEDS": "beds"}
     assert suggested(found) == {"Sofaz": (("Sofas",), "spelling")}
-    assert found.left_out == {"tree.csv": 2}
     own = {x.source: x.examples for x in found.own_labels}
     assert own == {"labels.txt": ("Sofaz",), "names.csv": ("Nix",)}
 
