@@ -458,27 +458,21 @@ def _joined(
         if n_spellings[key] > 1:
             groups[key].append(x)
     files = list(map(set, names)) if groups else []
-    first = {
-        x: next(i for i, own in enumerate(files) if x in own)
-        for x in chain.from_iterable(groups.values())
-    }
-    rivals = {
-        key
-        for key, group in groups.items()
-        if any(len(own.intersection(group)) > 1 for own in files)
-    }
     joined, undecided = [], []
-    for x in filter(first.__contains__, key_of):  # in the order of the files
-        group = groups[key_of[x]]
-        labels = tuple(y for y in group if first[y] == first[group[0]])
-        if x in labels:
-            continue
-        source, differs = sources[first[x]].name, differences(x, labels[0])
-        if key_of[x] in rivals:
-            undecided.append(Suggestion(source, x, labels, " and ".join(differs)))
-        else:
-            before = sources[first[group[0]]].name
-            joined.append(JoinedLabel(source, x, labels[0], before, differs))
+    for group in groups.values():
+        first = {x: next(i for i, own in enumerate(files) if x in own) for x in group}
+        labels = tuple(x for x in group if first[x] == first[group[0]])
+        has_rivals = any(len(own.intersection(group)) > 1 for own in files)
+        before = sources[first[group[0]]].name
+        for x in group[len(labels) :]:
+            source, differs = sources[first[x]].name, differences(x, labels[0])
+            if has_rivals:
+                undecided.append(Suggestion(source, x, labels, " and ".join(differs)))
+            else:
+                joined.append(JoinedLabel(source, x, labels[0], before, differs))
+    order = {x: place for place, x in enumerate(key_of)} if groups else {}
+    joined.sort(key=lambda each: order[each.spelling])
+    undecided.sort(key=lambda each: order[each.spelling])
     return tuple(joined), tuple(undecided)
 
 
