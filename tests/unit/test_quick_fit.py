@@ -55,7 +55,7 @@ def test_what_was_read_keeps_its_names_and_hashes(tmp_path):
     )
     found = phcle.fit(read, SIZES, **QUICK)
     assert found.name_of("cat") == "the cat"
-    assert found.origin["files"][0]["file"] == "tree.csv"
+    assert [x["file"] for x in found.origin["files"]] == ["tree.csv", "names.csv"]
 
 
 def test_labels_and_names_may_be_files_or_values(tmp_path):

@@ -14,7 +14,7 @@ from phcle.cli.options import have, option
 
 if TYPE_CHECKING:
     from phcle.tables.check import CheckedFiles
-    from phcle.tables.files import FileSummary
+    from phcle.tables.file_kinds import FileSummary
 
 
 MANY_FILES = 8

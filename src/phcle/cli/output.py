@@ -19,7 +19,7 @@ from phcle.files.atomic import write_whole
 
 if TYPE_CHECKING:
     from phcle import answers
-    from phcle.tables.files import FileSummary
+    from phcle.tables.file_kinds import FileSummary
     from phcle.tables.matching import LabelMatch
 
 

@@ -8,10 +8,10 @@ table again with its gaps filled, and `write_cells` writes completed cells.
 
 From the bottom up: `cells`, `numbers` and `dates` read one cell, `columns` one column,
 and they write new values as the column does. `sources` gives the rows of any file,
-`reader` and `frames` open it, or a data frame, as a `Table`. `kinds` tells
-what a table is and which of its columns are which, `rows` makes the rows of a table
-what a context needs. `files` reads several files and collects all faults, `check`
-guesses what files are and looks at them before a fit, `matching` joins labels.
+`reader` opens it, or a data frame, as a `Table`. `kinds` tells what a table is and
+which of its columns are which, `rows` makes the rows of a table what a context needs.
+`files` reads several files and collects all faults, `check` guesses what files are
+and looks at them before a fit, `matching` joins labels.
 
 Names load when they are first used.
 """

@@ -20,10 +20,11 @@ from phcle.tables.file_kinds import (
     LISTS,
     NEWICK,
     ContextFile,
+    FileSummary,
     named_file,
     with_lists,
 )
-from phcle.tables.files import CollectedFiles, FileSummary, collect_files
+from phcle.tables.files import CollectedFiles, collect_files
 from phcle.tables.kinds import TableSample, guess_kinds
 from phcle.tables.matching import LabelMatch
 from phcle.tables.reader import Reading, open_table
@@ -293,7 +294,7 @@ def check_files(
     found = collect_files(files, reading, match=match)
     places = [file.path for file in files]
     checked = sorted(found.summaries, key=lambda x: places.index(x.path))
-    checked += [FileSummary(x, faults=(fault,)) for x, fault in guessed.faults.items()]
+    checked += [FileSummary(x, faults=[fault]) for x, fault in guessed.faults.items()]
     is_ready = found.contexts and not any(file.faults for file in checked)
     return CheckedFiles(
         tuple(checked),

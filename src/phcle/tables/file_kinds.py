@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from phcle.errors import check_choice
 from phcle.files.reading import is_file
 
 if TYPE_CHECKING:
+    from phcle.tables.columns import ColumnSummary
     from phcle.tables.reader import Table
 
 FILE_KINDS = {
@@ -63,6 +64,10 @@ LEVELS = "levels"
 """Columns of a lineage, from the labels up: `tree.csv:levels=species/genus/family`."""
 
 
+COLUMNS = 12
+"""Columns whose reading the first lines of a fit tell; `phcle check` has all."""
+
+
 @dataclass(frozen=True)
 class ContextFile:
     """A file, or a data frame, that is to become a context.
@@ -100,6 +105,112 @@ class ContextFile:
     def is_list(self) -> bool:
         """Whether the file is a list of labels, names or synonyms."""
         return self.kind in LISTS
+
+
+@dataclass
+class FileSummary:
+    """What one file was taken to be, how it was read, and what is wrong with it.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    kind : str or None
+        What the file was read as, such as "hierarchy", "attributes" or "names"; None
+        if that is open.
+    encoding : str or None
+        Encoding of a text file.
+    delimiter : str or None
+        What separates the cells of a table of text.
+    n_rows : int or None
+        Rows of a table, without its header; None if the file is no table.
+    columns : tuple of ColumnSummary
+        How each column was read.
+    remarks : list of str
+        What was guessed or changed, each as a short sentence without a full stop.
+    odd_cells : list of str
+        Cells that are not what nearly all others of their column are, with places.
+    name : str
+        Name of the context.
+    sha256 : str
+        SHA-256 of its bytes, in hexadecimal digits.
+    why : str
+        The reason for its kind, if that was guessed.
+    labels : int
+        Its labels.
+    faults : list of str
+        All that is wrong, with lines.
+
+    Examples
+    --------
+    >>> remarks = ["2 identical rows dropped"]
+    >>> FileSummary(Path("looks.csv"), "attributes", "cp1252", ";", 9, (), remarks).line
+    'looks.csv: attributes, 9 rows, cp1252, semicolons; 2 identical rows dropped'
+    """
+
+    path: Path
+    kind: str | None = None
+    encoding: str | None = None
+    delimiter: str | None = None
+    n_rows: int | None = None
+    columns: tuple[ColumnSummary, ...] = ()
+    remarks: list[str] = field(default_factory=list)
+    odd_cells: list[str] = field(default_factory=list)
+    name: str = ""
+    sha256: str = ""
+    why: str = ""
+    labels: int = 0
+    faults: list[str] = field(default_factory=list)
+
+    @property
+    def column_line(self) -> str:
+        """How the first columns were read, in one line.
+
+        Returns
+        -------
+        str
+            Each with two cells where text became a number, a date or a truth value;
+            empty for a file without such columns.
+        """
+        from phcle.tables.cells import first_few
+
+        said = []
+        for column in self.columns:
+            examples = f" ({', '.join(column.examples)})" if column.examples else ""
+            said.append(f"{column.title}: {column.holds}{examples}")
+        return f"{self.path.name}: {first_few(said, COLUMNS)}" if said else ""
+
+    @property
+    def line(self) -> str:
+        """The summary in one line; UTF-8 and commas go without saying.
+
+        Returns
+        -------
+        str
+            File, kind, rows, encoding, delimiter and remarks.
+        """
+        from phcle.tables.sources import DELIMITERS
+
+        parts = [str(self.kind)]
+        if self.n_rows is not None:
+            parts.append(f"{self.n_rows:,} row{'' if self.n_rows == 1 else 's'}")
+        if self.encoding not in (None, "utf-8"):
+            parts.append(str(self.encoding))
+        if self.delimiter not in (None, ","):
+            parts.append(DELIMITERS.get(self.delimiter or "", repr(self.delimiter)))
+        return "; ".join([f"{self.path.name}: {', '.join(parts)}", *self.remarks])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `phcle check` tells about the file as plain values, for JSON.
+
+        Returns
+        -------
+        dict
+            The file, its rows, and how it was read.
+        """
+        plain = asdict(self)
+        del plain["name"], plain["sha256"]
+        return {"file": str(plain.pop("path")), "rows": plain.pop("n_rows"), **plain}
 
 
 OneFile = str | Path | ContextFile

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -22,129 +22,22 @@ from phcle.contexts.values import DescriptiveContext
 from phcle.errors import ContextError, FileError, FileFaults
 from phcle.files.reading import opened
 from phcle.tables import rows as read
-from phcle.tables.cells import first_few
-from phcle.tables.columns import ColumnSummary
 from phcle.tables.file_kinds import (
     FILE_KINDS,
     LISTS,
     THESAURI,
     ContextFile,
     Files,
+    FileSummary,
     is_newick,
     list_files,
     with_lists,
 )
 from phcle.tables.matching import LabelMatch, LabelSource, warn_of_match
 from phcle.tables.reader import Reading, errors_name, open_table
-from phcle.tables.sources import DELIMITERS
-
-COLUMNS = 12
-"""Columns whose reading the first lines of a fit tell; `phcle check` has all."""
 
 Synonyms = str | Path | Mapping[str, str]
 """A file of synonyms, or labels by synonym."""
-
-
-@dataclass(frozen=True)
-class FileSummary:
-    """What one file was taken to be, how it was read, and what is wrong with it.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    kind : str or None
-        What the file was read as, such as "hierarchy", "attributes" or "names"; None
-        if that is open.
-    encoding : str or None
-        Encoding of a text file.
-    delimiter : str or None
-        What separates the cells of a table of text.
-    n_rows : int or None
-        Rows of a table, without its header; None if the file is no table.
-    columns : tuple of ColumnSummary
-        How each column was read.
-    remarks : tuple of str
-        What was guessed or changed, each as a short sentence without a full stop.
-    odd_cells : tuple of str
-        Cells that are not what nearly all others of their column are, with places.
-    name : str
-        Name of the context.
-    sha256 : str
-        SHA-256 of its bytes, in hexadecimal digits.
-    why : str
-        The reason for its kind, if that was guessed.
-    labels : int
-        Its labels.
-    faults : tuple of str
-        All that is wrong, with lines.
-
-    Examples
-    --------
-    >>> remarks = ("2 identical rows dropped",)
-    >>> FileSummary(Path("looks.csv"), "attributes", "cp1252", ";", 9, {}, remarks).line
-    'looks.csv: attributes, 9 rows, cp1252, semicolons; 2 identical rows dropped'
-    """
-
-    path: Path
-    kind: str | None = None
-    encoding: str | None = None
-    delimiter: str | None = None
-    n_rows: int | None = None
-    columns: tuple[ColumnSummary, ...] = ()
-    remarks: tuple[str, ...] = ()
-    odd_cells: tuple[str, ...] = ()
-    name: str = ""
-    sha256: str = ""
-    why: str = ""
-    labels: int = 0
-    faults: tuple[str, ...] = ()
-
-    @property
-    def column_line(self) -> str:
-        """How the first columns were read, in one line.
-
-        Returns
-        -------
-        str
-            Each with two cells where text became a number, a date or a truth value;
-            empty for a file without such columns.
-        """
-        said = []
-        for column in self.columns:
-            examples = f" ({', '.join(column.examples)})" if column.examples else ""
-            said.append(f"{column.title}: {column.holds}{examples}")
-        return f"{self.path.name}: {first_few(said, COLUMNS)}" if said else ""
-
-    @property
-    def line(self) -> str:
-        """The summary in one line; UTF-8 and commas go without saying.
-
-        Returns
-        -------
-        str
-            File, kind, rows, encoding, delimiter and remarks.
-        """
-        parts = [str(self.kind)]
-        if self.n_rows is not None:
-            parts.append(f"{self.n_rows:,} row{'' if self.n_rows == 1 else 's'}")
-        if self.encoding not in (None, "utf-8"):
-            parts.append(str(self.encoding))
-        if self.delimiter not in (None, ","):
-            parts.append(DELIMITERS.get(self.delimiter or "", repr(self.delimiter)))
-        return "; ".join([f"{self.path.name}: {', '.join(parts)}", *self.remarks])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what `phcle check` tells about the file as plain values, for JSON.
-
-        Returns
-        -------
-        dict
-            The file, its rows, and how it was read.
-        """
-        plain = asdict(self)
-        del plain["name"], plain["sha256"]
-        return {"file": str(plain.pop("path")), "rows": plain.pop("n_rows"), **plain}
 
 
 @dataclass(frozen=True, eq=False)
@@ -375,23 +268,16 @@ class CollectedFiles:
                 raise FileError(f"{path}: changed while it was read; try again.")
         except (ContextError, FileError) as error:
             self.errors.append(error)
-            summary = FileSummary(path, faults=tuple(str(error).split("\n")))
+            summary = FileSummary(path, faults=str(error).split("\n"))
             contexts, digest = [], ""
         else:
             names = [context.name for context in contexts] or [file.kind]
             self.files |= dict.fromkeys(names, file)
         self.contexts += contexts
         n_labels = len({label for context in contexts for label in context.labels})
-        self.summaries.append(
-            replace(
-                summary,
-                kind=file.kind,
-                name=file.name,
-                sha256=digest,
-                labels=n_labels or summary.n_rows or 0,
-                why=file.why,
-            )
-        )
+        summary.kind, summary.name, summary.why = file.kind, file.name, file.why
+        summary.labels, summary.sha256 = n_labels or summary.n_rows or 0, digest
+        self.summaries.append(summary)
 
     def _read(self, file: ContextFile) -> tuple[list[Context], FileSummary]:
         """The contexts of a file, and how it was read; lists are kept as they are."""
@@ -415,7 +301,8 @@ class CollectedFiles:
         if file.kind == "labels" and file.table is None:
             labels, remarks = read.read_labels(path, reading.encoding)
             self.labels = self.labels or labels
-            return [], replace(said, n_rows=len(labels), remarks=remarks)
+            said.n_rows, said.remarks = len(labels), list(remarks)
+            return [], said
         if (table := file.table) is None:
             table = open_table(path, reading, columns=file.columns)
         elif not table.given_columns:
@@ -429,16 +316,7 @@ class CollectedFiles:
             self.labels = self.labels or tuple(cells[0] for _, cells in table.texts())
         else:
             contexts = [read.READERS[file.kind](table, file.name)]
-        form = table.form
-        return contexts, FileSummary(
-            path,
-            encoding=None if form is None else form.encoding.name,
-            delimiter=None if form is None else form.delimiter,
-            n_rows=table.n_rows or None,
-            columns=table.columns,
-            remarks=tuple(table.remarks),
-            odd_cells=tuple(table.odd_cells),
-        )
+        return contexts, table.summary
 
     @property
     def embedded(self) -> tuple[str, ...]:

@@ -184,7 +184,7 @@ def complete_table(
     return FilledTable(
         table=str(table),
         file=str(out),
-        rows=source.n_rows,
+        rows=source.summary.n_rows or 0,
         filled=n_filled,
         changed=len(new & known),
         left_empty=sum(map(len, gaps.values())) - len(known) - n_filled,

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from phcle.contexts.labels import as_label, is_missing
 from phcle.errors import (
@@ -28,8 +28,8 @@ from phcle.errors import (
     some,
 )
 from phcle.tables.cells import READ_AS, UnknownMarkers, cell_text, first_few, typed
-from phcle.tables.columns import ColumnSummary, read_column
-from phcle.tables.file_kinds import BOOKS, SHEET
+from phcle.tables.columns import read_column
+from phcle.tables.file_kinds import BOOKS, SHEET, FileSummary
 from phcle.tables.kinds import (
     NEEDED,
     SAMPLED_ROWS,
@@ -51,9 +51,6 @@ from phcle.tables.sources import (
     find_text_format,
     text_rows,
 )
-
-if TYPE_CHECKING:
-    from phcle.tables.files import FileSummary
 
 MOST_FAULTS = 20
 """Faults of one file that a message lists. More do not help, and are only counted."""
@@ -153,12 +150,8 @@ class Table:
         Positions of these columns in the file.
     remarks : list of str
         What was done, each as a short sentence without a full stop.
-    columns : tuple of ColumnSummary
-        How columns were read.
-    odd_cells : list of str
-        Cells that are not what nearly all others of their column are.
-    n_rows : int
-        Rows that `rows` has given so far.
+    summary : FileSummary
+        How it was read, with these remarks.
     first : list of str
         The first line of a table without a header; otherwise empty.
     """
@@ -172,14 +165,16 @@ class Table:
     remarks: list[str] = field(default_factory=list)
     header: list[str] = field(init=False)
     places: list[int] = field(init=False)
-    columns: tuple[ColumnSummary, ...] = ()
-    odd_cells: list[str] = field(default_factory=list)
-    n_rows: int = 0
+    summary: FileSummary = field(init=False)
     first: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._faults: dict[str, None] = {}
         self._n_more = 0
+        self.summary = FileSummary(Path(self.path), remarks=self.remarks)
+        if self.form is not None:
+            self.summary.encoding = self.form.encoding.name
+            self.summary.delimiter = self.form.delimiter
         self._top, titles = next(self.source(), (0, []))
         if not titles:
             raise FileError(f"{self.path}: is empty; a header and rows were expected.")
@@ -225,6 +220,7 @@ class Table:
         begin = copy(self)
         # What is wrong with these rows is said when all of them are read.
         begin._faults, begin.remarks = {}, []
+        begin.summary = replace(self.summary)
         rows = (cells for _, cells in islice(begin.rows(), SAMPLED_ROWS))
         columns = columns_of(self.header, rows)
         first = [] if self.form is None else self.first or self._titles
@@ -249,12 +245,9 @@ class Table:
             Position in the header, by role; of a lineage by its levels.
         """
         file = self.path.name if isinstance(self.path, Path) else ""
-        try:
-            found = find_columns(
-                kind, self.sample(), str(self.path), given=self.given_columns, file=file
-            )
-        except ContextError as error:
-            raise (FileError(str(error)) if file else error) from error
+        found = find_columns(
+            kind, self.sample(), str(self.path), given=self.given_columns, file=file
+        )
         self.remarks += [found.why] * bool(found.why)
         return {x: self.header.index(title) for x, title in found.columns.items()}
 
@@ -304,7 +297,7 @@ class Table:
             Line and cells of each row, as many cells as `header` has; unknown cells
             are empty texts. Call `raise_faults` afterwards.
         """
-        self.n_rows = n_cut = n_headers = 0
+        n_rows = n_cut = n_headers = 0
         width = len(self._titles)
         unnamed = sorted(set(range(width)) - set(self.places))
         filled: dict[int, int] = {}
@@ -316,7 +309,7 @@ class Table:
                 if cells == self._titles and width > 1:
                     n_headers += 1
                     continue
-                self.n_rows += 1
+                n_rows += 1
                 if len(cells) != width:
                     self.fault(
                         line,
@@ -339,7 +332,8 @@ class Table:
                 f"column {i + 1} has no name, but {self.counted} {line} has a cell in "
                 "it; every column but the first needs a name.",
             )
-        if not self.n_rows:
+        self.summary.n_rows = n_rows
+        if not n_rows:
             self.fault(None, "has a header but no rows; add some.")
         self.count(len(unnamed) - len(filled), "empty column{s} dropped")
         self.count(n_cut, "row{s} cut: cells after the last column were empty")

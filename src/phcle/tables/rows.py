@@ -12,7 +12,6 @@ counted there, and only the counts are transferred.
 
 from __future__ import annotations
 
-import re
 import sys
 import tempfile
 from collections import Counter
@@ -40,14 +39,11 @@ from phcle.tables.reader import Table, labelled_rows, lineage_edges
 from phcle.tables.sources import find_encoding, text_lines
 from phcle.tables.word_vectors import read_word_vectors
 
-LISTED = re.compile(r"[|;]")
-"""What stands between several tags in one cell."""
-
 MOST_ODD = 1000
 """Odd cells of a file that are listed; more are only counted."""
 
-MAY_BE_EMPTY = ("parent", "tag", "text", "name")
-"""Roles of columns whose cells may be empty."""
+NEEDED = ("child", "item", "label", "synonym")
+"""Roles of columns whose cells must not be empty."""
 
 LARGE_FILE = 200_000_000
 """Annotation tables of more bytes are counted by DuckDB, if it is installed, because
@@ -65,20 +61,21 @@ def _texts(
     at = at or table.columns_of(kind)
     roles, places = list(at), list(at.values())
     is_marker = table.reading.markers.is_marker
-    has_markers = roles[1] in ("tag", "text")
-    needed = [role for role in roles if role not in MAY_BE_EMPTY]
+    has_markers = roles[-1] in ("tag", "text")
+    needed = [role for role in roles if role in NEEDED]
     unknown: Counter[str] = Counter()
-    as_text = table.as_text
     for line, cells in table.rows():
-        row = [as_text(cells[i]) for i in places]
-        if has_markers and is_marker(row[1]):
-            unknown[row[1]] += 1
-            continue
-        empty = [role for role, text in zip(needed, row, strict=False) if not text]
-        if empty:
-            table.fault(line, f"{empty[0]} is empty; fill it or remove the row.")
-        else:
+        row = [cells[i] for i in places]
+        if table.form is None:  # cells of text files are texts
+            row = list(map(cell_text, row))
+        if has_markers and is_marker(row[-1]):
+            unknown[row[-1]] += 1
+        elif "" not in row or not (
+            empty := [x for x, text in zip(needed, row, strict=False) if not text]
+        ):
             yield line, row
+        else:
+            table.fault(line, f"{empty[0]} is empty; fill it or remove the row.")
     table.raise_faults()
     if unknown:
         table.remarks.append(unknown_cells(unknown))
@@ -96,22 +93,22 @@ def _edges_of_tree(table: Table) -> list[tuple[str, str]]:
     Or a lineage: one row for each label, with the nodes above it in further columns.
     """
     at = table.columns_of("hierarchy")
+    rows = _texts(table, "hierarchy", at)
     if "child" not in at:
-        rows = [[cells[i] for i in at.values()] for _, cells in table.texts()]
-        table.raise_faults()
-        return lineage_edges(rows)
-    edges: Counter[tuple[str, str]] = Counter()
-    n_roots = 0
+        return lineage_edges(row for _, row in rows)
+    edges: dict[tuple[str, str], None] = {}
+    n_roots = n_edges = 0
     own_parents: list[str] = []
-    for line, (child, parent) in _texts(table, "hierarchy", at):
+    for line, (child, parent) in rows:
         if not parent:
             n_roots += 1
         elif child == parent:
             own_parents.append(f"{child!r} ({table.counted} {line})")
         else:
-            edges[child, parent] += 1
+            edges[child, parent] = None
+            n_edges += 1
     table.count(n_roots, "row{s} with an empty parent taken as root{s}")
-    table.count(edges.total() - len(edges), "identical row{s} dropped")
+    table.count(n_edges - len(edges), "identical row{s} dropped")
     if own_parents:
         table.remarks.append(f"dropped as their own parent: {first_few(own_parents)}")
     if n_roots and not edges:
@@ -229,11 +226,13 @@ def read_attributes(table: Table, name: str, **options: Any) -> DescriptiveConte
         **options,
     )
     table.remarks.extend(context.remarks)
-    table.columns = context.source.summaries
+    table.summary.columns = context.source.summaries
     line_of = dict(zip(rows.labels, rows.lines, strict=True))
     for cell in context.source.odd[:MOST_ODD]:
         place = table.where(line_of[cell.label])
-        table.odd_cells.append(f"{place}: {cell.title!r}: {cell.text!r} {cell.why}.")
+        table.summary.odd_cells.append(
+            f"{place}: {cell.title!r}: {cell.text!r} {cell.why}."
+        )
     return context
 
 
@@ -246,8 +245,10 @@ def _read_tags(table: Table, name: str) -> Context:
     n_again = n_lists = 0
     for _, (label, tag) in _texts(table, "tags"):
         own = tags.setdefault(label, {})
-        listed = [x for x in map(str.strip, LISTED.split(tag)) if x]
-        n_lists += len(listed) > 1
+        listed = [tag] if tag else []
+        if "|" in tag or ";" in tag:
+            listed = [x for x in map(str.strip, tag.replace(";", "|").split("|")) if x]
+            n_lists += len(listed) > 1
         n_again += tag in own
         own.update(dict.fromkeys(listed))
     table.count(n_again, "identical row{s} dropped")

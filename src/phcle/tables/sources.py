@@ -80,7 +80,6 @@ change the answer."""
 _WORDS = re.compile(rb"[^\x00-\x40\[-`{-\x7f]*[\x80-\xff][^\x00-\x2f:-@\[-`{-\x7f]*")
 _HIGH = re.compile(rb"[\x80-\xff]")
 _RUNS = re.compile(rb"[\x80-\xff]{2,}")
-_LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
 class TextEncoding(NamedTuple):
@@ -173,12 +172,16 @@ def find_encoding(path: Path, asked: str | None = None) -> TextEncoding:
         decoder, line = codecs.getincrementaldecoder("utf-8")(), 1
         try:
             while decoder.decode(block, final=not block) or block:
-                line += len(_LINE_END.findall(block))
+                line += _line_ends(block)
                 block = file.read(BLOCK)
         except UnicodeDecodeError as error:
-            line += len(_LINE_END.findall(block[: error.start]))
+            line += _line_ends(block[: error.start])
             return _by_words(path, line, block + file.read(MORE))
     return TextEncoding("utf-8")
+
+
+def _line_ends(block: bytes) -> int:
+    return block.count(b"\n") or block.count(b"\r")
 
 
 def _utf16_without_mark(start: bytes) -> str:

@@ -38,10 +38,10 @@ def test_the_first_of_two_texts_is_taken_and_both_lines_are_named(read):
     text = "label,text\ncat,red fur\ndog,red fur\ncat,big ox\ndog,red fur\n"
     context, remarks = read("texts", text)
     assert set(context.columns) == {"red", "fur"}
-    assert remarks[:2] == (
+    assert remarks[:2] == [
         "1 identical row dropped",
         "the first text is taken of labels with several: 'cat' (lines 2 and 4)",
-    )
+    ]
 
 
 @pytest.mark.parametrize(
@@ -69,9 +69,9 @@ def test_a_wrong_encoding_or_delimiter_is_refused(read):
 
 
 @pytest.mark.parametrize("name", ["odd:name.csv", "notes#1.csv", "plain.csv"])
-@pytest.mark.parametrize("columns", ["", ":child=a, b,parent=c"])
+@pytest.mark.parametrize("columns", ["", ":child=a, b: c,parent=c"])
 def test_columns_stand_behind_the_file(read, name, columns):
-    text = '"a, b",c,child,parent\n1,2,3,4\n5,2,6,4\n'
+    text = '"a, b: c",c,child,parent\n1,2,3,4\n5,2,6,4\n'
     context, _ = read("hierarchy", text, name, columns)
     assert context.labels == (("1", "5") if columns else ("3", "6"))
 
@@ -87,7 +87,7 @@ def test_columns_stand_behind_the_file(read, name, columns):
     ],
 )
 def test_what_is_wrong_is_said(read, kind, text, columns, message):
-    with pytest.raises(FileError, match=message):
+    with pytest.raises(PhcleError, match=message):
         read(kind, text, columns=columns)
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from problems import cells
 
+from phcle import read_contexts
 from phcle.contexts import RelationalContext
 from phcle.errors import ContextError, FileError
 
@@ -43,6 +44,13 @@ def test_parquet_and_other_column_names_are_read(tmp_path):
     path = tmp_path / "seen.parquet"
     pd.DataFrame(ROWS, columns=["photo", "what"]).to_parquet(path)
     assert count(path, item="photo", label="what") == count(ROWS)
+
+
+def test_rows_that_an_engine_counts_are_not_told(tmp_path):
+    path = tmp_path / "seen.parquet"
+    pd.DataFrame(ROWS, columns=["item", "label"]).to_parquet(path)
+    (summary,) = read_contexts(annotations=path).summaries
+    assert summary.line == "seen.parquet: annotations"
 
 
 def test_a_number_that_is_missing_is_refused(tmp_path):
