@@ -33,7 +33,7 @@ from phcle.model.folds import out_of_fold
 from phcle.model.label_solve import solve_labels, solves_sample
 from phcle.model.paper import PaperSolver
 from phcle.model.problem import DeviceProblem, State, penalties_of, samples_for
-from phcle.model.start import earlier_embedding, first_state, warm_factors
+from phcle.model.start import earlier_embedding, first_state
 from phcle.model.trials import Chosen, backend_of, useful_shares
 from phcle.model.weights import nie_weights, start_weights
 from phcle.options import DEFAULTS, OPTIONS, check_options, parameters_text
@@ -264,13 +264,9 @@ class PHCLE(BaseEstimator):  # type: ignore[misc]
                 "leave them out (labels=, --labels), or describe them in another "
                 "context."
             )
-        start, seed = None, options["random_state"]
         with counted_progress("finding a start", enabled=self.verbose):
-            if earlier is not None:
-                start = warm_factors(earlier, problem, weights, seed, device.backend)
-            if start is None:
-                return first_state(device, weights, seed, self.init)
-        return State.at(start, weights)
+            seed = options["random_state"]
+            return first_state(device, weights, seed, self.init, earlier)
 
     def _learn(
         self,

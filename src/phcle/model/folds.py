@@ -26,6 +26,12 @@ from phcle.model.label_solve import solve_labels
 from phcle.model.problem import DeviceProblem, Weights
 from phcle.model.start import first_state
 
+SHARE = 0.1
+"""Share of the known cells that is hidden once. The rest must suffice to learn from."""
+
+MOST_CELLS = 3_000_000
+"""Most cells of a table that are looked at when some are drawn: 24 MB."""
+
 FOLDS = 4
 """Parts of the known cells, and of the labels. Each costs a short fit."""
 
@@ -96,13 +102,11 @@ class HiddenCells:
 
 
 def hide_cells(
-    table: DescriptiveContext,
-    labels: Sequence[str],
-    share: float,
-    most: int,
-    rng: np.random.Generator,
+    table: DescriptiveContext, labels: Sequence[str], rng: np.random.Generator
 ) -> tuple[DescriptiveContext, HiddenCells]:
     """Hide some known cells, to see how well a fit predicts them.
+
+    The values of a category are hidden together.
 
     Parameters
     ----------
@@ -110,10 +114,6 @@ def hide_cells(
         The table.
     labels : sequence of str
         Labels of the problem.
-    share : float
-        Share of the known cells to hide; the values of a category are hidden together.
-    most : int
-        Most cells to look at, known or not.
     rng : numpy.random.Generator
         Draws the cells.
 
@@ -126,11 +126,11 @@ def hide_cells(
     """
     matrix, row_of = table.matrix, index_of(labels)
     rows = np.flatnonzero(matrix.known_rows)
-    n_looked = max(1, most // max(len(table.columns), 1))
+    n_looked = max(1, MOST_CELLS // max(len(table.columns), 1))
     if n_looked < len(rows):
         rows = np.sort(rng.choice(rows, n_looked, replace=False))
     found = table.on_fit_scale(matrix.take(rows).toarray())
-    drawn = rng.random((len(rows), len(table.fields))) < share
+    drawn = rng.random((len(rows), len(table.fields))) < SHARE
     at, columns = np.nonzero(~np.isnan(found) & drawn[:, _field_of(table)])
     places = np.array([row_of[x] for x in table.labels], dtype=np.int64)[rows[at]]
     left = table.without(places, columns)

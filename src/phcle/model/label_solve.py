@@ -123,11 +123,8 @@ def solve_labels(
     settle = settle and any(x.turns_with_labels for x in problem.contexts)
     foresee = LARGE_FORESEEN if problem.n_pairs > FORESEEN_PAIRS else FORESEEN
     placed = [move(factor) for factor in factors]
-    if start is None:  # made on the device, which is faster than copying it there
-        like, shape = move(np.zeros(1)), (len(problem.labels), problem.dim)
-        W = device.backend.xp.zeros(shape, dtype=like.dtype, device=like.device)
-    else:
-        W = move(start)
+    zeros = np.zeros((len(problem.labels), problem.dim), dtype=np.float32)
+    W = move(zeros if start is None else start)
     stages = _stages(device.backend, problem, tol, has_start=start is not None)
     for backend, own_tol, samples, most_steps in stages:
         device = device.on(backend)

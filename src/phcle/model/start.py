@@ -58,7 +58,11 @@ AT_ONCE = 1024
 
 
 def first_state(
-    device: DeviceProblem, weights: Weights, seed: int, init: str = "spectral"
+    device: DeviceProblem,
+    weights: Weights,
+    seed: int,
+    init: str = "spectral",
+    earlier: LabelEmbedding | None = None,
 ) -> State:
     """Make the state that a fit starts from; the same seed gives the same numbers.
 
@@ -75,6 +79,9 @@ def first_state(
         Seed of the noise.
     init : {"spectral", "random", "ones"}, default "spectral"
         Which start.
+    earlier : LabelEmbedding, optional
+        A refit starts from its factors. If it lacks a context in its role, or has
+        vectors of another length, the start is that of any other fit.
 
     Returns
     -------
@@ -82,6 +89,11 @@ def first_state(
         The state before the first sweep. With "ones" it has one dimension only.
     """
     problem, backend = device.problem, device.backend
+    found = None
+    if earlier is not None:
+        found = _warm_factors(earlier, problem, weights, seed, backend)
+    if found is not None:
+        return State.at(found, weights)
     if init == "ones":
         warnings.warn(
             "init='ones', the paper's start, keeps all dimensions equal: "
@@ -300,39 +312,19 @@ def earlier_embedding(
     return embedding
 
 
-def warm_factors(
-    embedding: LabelEmbedding,
+def _warm_factors(
+    earlier: LabelEmbedding,
     problem: Problem,
     weights: Weights,
     seed: int,
     backend: Backend,
 ) -> list[Floats] | None:
-    """Make the start of the refit.
-
-    Parameters
-    ----------
-    embedding : LabelEmbedding
-        The earlier embedding.
-    problem : Problem
-        The problem of the refit.
-    weights : mapping
-        α and β by context.
-    seed : int
-        Seed of the noise.
-    backend : Backend
-        Where the vectors of new labels are solved.
-
-    Returns
-    -------
-    list of arrays or None
-        W, then the factor of each context. None if the embedding lacks a context in its
-        role, or has vectors of another length.
-    """
-    before = {(c.name, c.kind): c for c in embedding.contexts}
+    """W, then the factor of each context, of a refit; None if that cannot start so."""
+    before = {(c.name, c.kind): c for c in earlier.contexts}
     now = [(c.name, c.kind) for c in problem.contexts]
-    if not before.keys() >= set(now) or problem.dim != embedding.dim:
+    if not before.keys() >= set(now) or problem.dim != earlier.dim:
         return None
-    W, is_old = _matched(embedding.labels, embedding.vectors, problem.labels)
+    W, is_old = _matched(earlier.labels, earlier.vectors, problem.labels)
     factors = [
         _matched(before[key].columns, before[key].factor, context.columns)[0]
         for key, context in zip(now, problem.contexts, strict=True)

@@ -36,14 +36,8 @@ from phcle.progress import counted_progress
 NOISE = 1.6
 """Shrinkage of a table that no setting predicts: its factor becomes zero."""
 
-SHARE = 0.1
-"""Share of the known cells that is hidden. The rest must suffice to learn from."""
-
 MOST_LABELS = 5_000
 """Most labels of a trial, so that choosing for a large problem does not take long."""
-
-MOST_CELLS = 3_000_000
-"""Most cells of a table that are looked at when some are drawn: 24 MB."""
 
 FEWEST_CELLS = 50
 """Fewest hidden cells to judge by. With fewer, chance would choose."""
@@ -220,7 +214,7 @@ class Trials:
             table = context.in_fit(self.labels)
             if table.can_be_completed:
                 own = cast(DescriptiveContext, table)
-                table, cells = hide_cells(own, self.labels, SHARE, MOST_CELLS, rng)
+                table, cells = hide_cells(own, self.labels, rng)
                 if len(cells.rows):
                     self.hidden[context.name] = cells
             self.tables[context.name] = table
