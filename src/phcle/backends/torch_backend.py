@@ -12,20 +12,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
-from phcle.backends.pairs import (
-    Columns,
-    DensePart,
-    n_sampled_columns,
-    rounding_noise,
-)
+from phcle.backends.pairs import Columns, DensePart, n_sampled_columns, rounding_noise
 from phcle.backends.protocol import Backend
 from phcle.backends.stored_rows import SparseRows, StoredRows
-from phcle.backends.torch_dense import (
-    WIDEST,
-    FusedColumns,
-    FusedPart,
-    can_fuse,
-)
+from phcle.backends.torch_dense import WIDEST, FusedColumns, FusedPart, can_fuse
 from phcle.errors import BackendError
 
 MIXED_NOISE = 3e-5

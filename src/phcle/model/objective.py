@@ -22,7 +22,9 @@ import numpy as np
 
 from phcle.arrays import AnyFloats
 from phcle.backends.numpy_backend import NumpyBackend
+from phcle.model.fit import Solver
 from phcle.model.problem import DeviceProblem, Problem, Weights
+from phcle.model.rows import slopes
 
 
 def objective_terms(
@@ -47,18 +49,7 @@ def objective_terms(
         A number for each term, their sum "objective", and "gap", the sum above the
         floors of all contexts.
     """
-    rows = DeviceProblem(NumpyBackend("float64"), problem).rows(factors, weights)
-    parts = [np.asarray(W[block.rows], np.float64) for block in rows.blocks]
-    terms = {}
-    for context, term in zip(problem.contexts, rows.terms, strict=True):
-        values = [term.local(i, part).value.sum() for i, part in enumerate(parts)]
-        terms[f"{context.kind}:{context.name}"] = float(sum(values))
-    sizes = problem.term_weights(weights)
-    floor = sum(
-        size * context.floor(problem.penalties)
-        for context, size in zip(problem.contexts, sizes, strict=True)
-    )
-    terms |= problem.penalty_terms(xp, W, factors)
-    terms["objective"] = sum(terms.values())
-    terms["gap"] = terms["objective"] - floor
-    return terms
+    device = DeviceProblem(NumpyBackend("float64"), problem)
+    _, values = device.rows(factors, weights).updated(np.asarray(W, float), slopes)
+    penalties = problem.penalty_terms(xp, W, factors)
+    return Solver(device, tol=0.0).terms(values, weights, penalties)
