@@ -560,9 +560,9 @@ class SJE(ZeroShotClassifier):
     """Structured joint embedding: a bilinear map trained to rank the right class first.
 
     An image x scores x W s for a class with vector s. For every image, find the seen
-    class that violates the margin most,
+    class that violates the margin of one most,
 
-        y* = argmax_y  margin · [y ≠ y_x] + x W s_y,
+        y* = argmax_y  [y ≠ y_x] + x W s_y,
 
     and move W along x (s_{y_x} − s_{y*})ᵀ. The result is the average of W over all
     steps.
@@ -579,11 +579,9 @@ class SJE(ZeroShotClassifier):
         How class vectors are scaled; see `ESZSL`.
     step : float, default 10.0
         Length of a step, divided by the mean squared length of an image's features. W
-        starts at zero, so only `step / margin` matters for the answers.
+        starts at zero, so another margin would only be another step.
     epochs : int, default 3
         How often every image is visited. Stopping early is the only regularisation.
-    margin : float, default 1.0
-        By how much the right class must lead.
     batch_size : int, default 100
         Number of images in a step, which moves W by their mean.
     random_state : int, RandomState instance or None, default 0
@@ -591,8 +589,6 @@ class SJE(ZeroShotClassifier):
 
     Attributes
     ----------
-    losses_ : list of float
-        Mean ranking loss of each epoch.
     classes_ : ndarray of str
         The seen classes.
     candidates_ : ndarray of str
@@ -609,7 +605,6 @@ class SJE(ZeroShotClassifier):
 
     step: float = 10.0
     epochs: int = 3
-    margin: float = 1.0
     batch_size: int = 100
     random_state: int | np.random.RandomState | None = 0
 
@@ -624,7 +619,7 @@ class SJE(ZeroShotClassifier):
         # One thread: the products are small, and on a busy machine threads that wait
         # for each other are slower.
         with threadpool_limits(1):
-            W, self.losses_ = self._descend(X, images.codes, seen @ basis)
+            W = self._descend(X, images.codes, seen @ basis)
         self.map_ = (W @ (candidates @ basis).T).astype(X.dtype)  # (p, candidates)
 
     def _scores(self, X: AnyFloats) -> AnyFloats:
@@ -632,27 +627,25 @@ class SJE(ZeroShotClassifier):
 
     def _descend(
         self, X: AnyFloats, codes: npt.NDArray[np.intp], seen: AnyFloats
-    ) -> tuple[AnyFloats, list[float]]:
-        """Average of W (p, dim) over all steps, and the mean loss of each epoch."""
+    ) -> AnyFloats:
+        """Average of W (p, dim) over all steps."""
         random = check_random_state(self.random_state)
         S = seen.astype(X.dtype)
         step = self.step / (float((X**2).sum() / len(X)) or 1.0)
         W = np.zeros((X.shape[1], S.shape[1]), X.dtype)
-        total, losses, n_steps = np.zeros_like(W), [], 0
+        total, n_steps = np.zeros_like(W), 0
         for _ in range(self.epochs):
-            order, loss = random.permutation(len(X)), 0.0
+            order = random.permutation(len(X))
             for start in range(0, len(X), self.batch_size):
                 rows = order[start : start + self.batch_size]
                 batch, right, images = X[rows], codes[rows], np.arange(len(rows))
-                scores = (batch @ W) @ S.T + self.margin  # (images, seen)
-                scores[images, right] -= self.margin
+                scores = (batch @ W) @ S.T + 1.0  # (images, seen)
+                scores[images, right] -= 1.0
                 worst = scores.argmax(axis=1)
-                violations = scores[images, worst] - scores[images, right]
                 # At equal scores the right class wins, so that nothing is violated.
-                worst = np.where(violations > 0, worst, right)
-                loss += float(violations.sum())
+                is_violated = scores[images, worst] > scores[images, right]
+                worst = np.where(is_violated, worst, right)
                 W += (step / len(rows)) * (batch.T @ (S[right] - S[worst]))
                 total += W
                 n_steps += 1
-            losses.append(loss / len(X))
-        return np.asarray(total / n_steps), losses
+        return np.asarray(total / n_steps)
