@@ -108,25 +108,19 @@ def fit(
     output.check_can_write(out, [file.path for file in files])
     with output.progress_bar("reading files", quiet=not model_options["verbose"]):
         match = model_options["match"]
-        contexts = collect_files(
-            files, reading, label_words=label_words, match=match
-        ).whole()
+        read = collect_files(files, reading, label_words=label_words, match=match)
+        contexts = read.whole()
     if not quiet:
         output.say_what_was_read(contexts.summaries)
     if contexts.match is not None and not (quiet or as_json):
         output.show_match(contexts.match)
+    run: dict[str, Any] = {"warm_start": warm_start, "choose_again": choose_again}
+    run |= {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every}
+    run |= {"resume": resume}
     began = time.perf_counter()
     model = PHCLE(**model_options)
     try:
-        model.fit(
-            contexts,
-            warm_start=warm_start,
-            choose_again=choose_again,
-            checkpoint=checkpoint,
-            resume=resume,
-            checkpoint_every=checkpoint_every,
-            readers=readers,
-        )
+        model.fit(contexts, readers=readers, **run)
     except KeyboardInterrupt:
         if processes.rank == 0:
             _save_last_sweep(model, out, checkpoint)

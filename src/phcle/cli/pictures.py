@@ -81,13 +81,10 @@ def understand(
     data = _training_data(features, photos, network, quiet=quiet)
     with output.progress_bar("learning the map", quiet=quiet):
         data, left_out = match_classes(embedding, data, fewest=2)
+        card = None if network is None else {"name": network}
+        ridges = {"feature_ridge": feature_ridge, "class_ridge": class_ridge}
         made = ImageMap.fit(
-            data.features,
-            data.labels,
-            embedding,
-            network=None if network is None else {"name": network},
-            feature_ridge=feature_ridge,
-            class_ridge=class_ridge,
+            data.features, data.labels, embedding, network=card, **ridges
         )
         made.save(learn)
     answer = {
