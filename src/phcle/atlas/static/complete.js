@@ -197,7 +197,7 @@
       [
         skill && html`<p class="quiet">On hidden cells of this column the predictions are
           ${` ${skill.words}: ${skill.measure} ${hundredths(skill.score)}`}.</p>`,
-        column.is_number && html`<p class="quiet">An interval holds the truth in 80 of 100 cases.</p>`,
+        column.is_number && Phcle.info.is_predicted && html`<p class="quiet">An interval holds the truth in 80 of 100 cases.</p>`,
         list_of(items),
         Phcle.pager(page, pages, turn_to),
       ],
@@ -238,7 +238,7 @@
       return listed({ ...each, ...made, values, confidence }, what, reason);
     });
     const note = html`<p class="quiet" role="status">${message || summary}</p>`;
-    return Phcle.section("Suspicious known cells", [note, list_of(await Promise.all(items))]);
+    return Phcle.section("Suspicious known cells", [note, items.length > 0 && list_of(await Promise.all(items))]);
   }
 
   // The values of a column: a histogram, or bars of the most common ones.
