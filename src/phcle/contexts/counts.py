@@ -110,6 +110,7 @@ class RelationalContext(Context):
     kind = "relational"
     order = 0
     may_have_gaps = False  # what was not counted is zero
+    flat_files = ("edges", "annotations")
 
     def __post_init__(self) -> None:
         check_choice("role", self.role, ROLES)
@@ -123,15 +124,10 @@ class RelationalContext(Context):
             f"{len(self.columns)} columns, {self.counts.nnz} counts)"
         )
 
-    @property
-    def hierarchy(self) -> Hierarchy | None:
-        """The hierarchy that was counted, if any."""
-        return None if self.recipe is None else self.recipe.hierarchy
-
     def relatives(self, known: Collection[str] = ()) -> Kinship | None:
         """The hierarchy, or the graph if columns are labels."""
-        if self.hierarchy is not None:
-            return TreeKinship(self.hierarchy)
+        if self.recipe is not None:
+            return TreeKinship(self.recipe.hierarchy)
         if self.columns == self.labels:
             return GraphKinship(self.labels, self.counts, self.triples)
         if not (known and {*known, *self.labels}.issuperset(self.columns)):
@@ -149,11 +145,6 @@ class RelationalContext(Context):
         if not self.index.keys() >= set(self.columns):
             return None
         return LabelLinks.between(self.labels, self.columns, self.counts)
-
-    @property
-    def role_is_open(self) -> bool:
-        """Whether the role is "auto" and labels have relatives."""
-        return self.role == "auto" and self.relatives() is not None
 
     def parts(self) -> tuple[Context, ...]:
         """The counts, a family, or both; "auto" is counts unless the fit chooses."""
@@ -341,12 +332,6 @@ class RelationalContext(Context):
         at = positions_of(self.columns, self.hierarchy.index)
         is_general = nodes.is_general[at] & (found.groups == AT["both"])
         return replace(found, rank=rank, unnamed=found.unnamed | is_general)
-
-    @property
-    def file_kinds(self) -> tuple[str, ...]:
-        if self.hierarchy is None:
-            return ("edges", "annotations")
-        return ("hierarchy", "skos", "owl")
 
     @property
     def cells(self) -> sp.csr_array:

@@ -487,6 +487,7 @@ class FamilyContext(Context):
     kind = "family"
     order = 0
     turns_with_labels = True
+    flat_files = ("edges",)
 
     @property
     def given_name(self) -> str:
@@ -497,16 +498,6 @@ class FamilyContext(Context):
     def has_values(self) -> Flags:
         """Every label has its place."""
         return np.ones(len(self.labels), dtype=bool)
-
-    @property
-    def hierarchy(self) -> Hierarchy | None:
-        """The tree, if it is one."""
-        return getattr(self.kinship, "hierarchy", None)
-
-    @property
-    def links(self) -> LabelLinks | None:
-        """Links between labels, if they are in a graph."""
-        return getattr(self.kinship, "links", None)
 
     def relatives(self, known: Collection[str] = ()) -> Kinship:
         """The tree or graph."""
@@ -652,11 +643,6 @@ class FamilyContext(Context):
         groups = np.append(groups, [AT["own_data"]] * 2)
         names, unnamed = (*self.teachers, *pair.labels), np.zeros(len(found), bool)
         return Reasons(names, found, groups, found, unnamed)
-
-    @property
-    def file_kinds(self) -> tuple[str, ...]:
-        """Kinds of files with relatives of new labels."""
-        return ("edges",) if self.hierarchy is None else ("hierarchy", "skos", "owl")
 
     def for_new_labels(
         self, context: Context | None, labels: Sequence[str], names: Mapping[str, str]

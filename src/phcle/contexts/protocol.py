@@ -42,6 +42,10 @@ Sample = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
 """Positions of sampled columns, and the mass that each represents."""
 
 
+TREE_FILES = ("hierarchy", "skos", "owl")
+"""Kinds of files that hierarchies are read from."""
+
+
 Blocks = Sequence[Block]
 """Blocks of rows that are updated together."""
 
@@ -402,6 +406,8 @@ class Context(ABC):
         Whether the factor turns together with W, as the nodes of families do.
     may_have_gaps : bool
         Whether cells can be hidden, to see how well a fit fills gaps.
+    flat_files : tuple of str
+        Kinds of files that such a context is read from, if it has no hierarchy.
     name : str
         Name of the context.
     labels : tuple of str
@@ -423,6 +429,7 @@ class Context(ABC):
     order: ClassVar[int]
     turns_with_labels: ClassVar[bool] = False
     may_have_gaps: ClassVar[bool] = True
+    flat_files: ClassVar[tuple[str, ...]] = ()
     name: str
     labels: tuple[str, ...]
     columns: tuple[str, ...]
@@ -491,7 +498,7 @@ class Context(ABC):
     @property
     def hierarchy(self) -> Hierarchy | None:
         """The hierarchy that the context was made from, if any."""
-        return None
+        return getattr(self.relatives(), "hierarchy", None)
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -501,7 +508,7 @@ class Context(ABC):
     @property
     def links(self) -> LabelLinks | None:
         """Links between labels; hierarchies, texts and tables have none."""
-        return None
+        return getattr(self.relatives(), "links", None)
 
     def renamed(self, spellings: Mapping[str, str]) -> Context:
         """Return the context with other spellings of its labels.
@@ -536,7 +543,8 @@ class Context(ABC):
     @property
     def role_is_open(self) -> bool:
         """Whether the fit may choose between counts and a family."""
-        return False
+        is_open = getattr(self, "role", None) == "auto"
+        return is_open and self.relatives() is not None
 
     def relatives(self, known: Collection[str] = ()) -> Kinship | None:
         """Return the tree or graph that makes labels relatives of each other, if any.
@@ -883,7 +891,7 @@ class Context(ABC):
     @property
     def file_kinds(self) -> tuple[str, ...]:
         """Kinds of file that contexts like this are read from."""
-        return (self.kind,)
+        return self.flat_files if self.hierarchy is None else TREE_FILES
 
     @property
     def cells(self) -> sp.csr_array:
