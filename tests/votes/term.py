@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 
-from phcle.contexts.protocol import Local, Term, padded_blocks
+from phcle.contexts.protocol import EVERY, Local, Term, padded_blocks
 
 
 class VotesTerm(Term):
@@ -19,7 +19,7 @@ class VotesTerm(Term):
         view.other, view.weight = other, weight
         return view
 
-    def local(self, block, y, chosen=None):
+    def local(self, block, y, chosen=EVERY):
         return LocalVotes(self, block, y, chosen)
 
 
@@ -29,7 +29,7 @@ class LocalVotes(Local):
     def __init__(self, view, block, y, chosen):
         backend, padded = view.backend, view.padded[block]
         self.view, self.xp = view, backend.xp
-        padded = padded if chosen is None else padded.take(chosen)
+        padded = padded.take(chosen)
         self.weights = view.weight * self.xp.abs(padded.values)
         self.signs = self.xp.sign(padded.values)
         self.entries = backend.known_entries(padded.columns, view.other)

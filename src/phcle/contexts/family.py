@@ -29,6 +29,7 @@ from phcle.contexts.labels import index_of, positions_of, some_names
 from phcle.contexts.matrices import LARGEST, take_rows
 from phcle.contexts.protocol import (
     AT,
+    EVERY,
     HAS,
     LACKS,
     Blocks,
@@ -712,9 +713,8 @@ class CentreTerm(Term):
         view.weight = weight
         return view
 
-    def local(self, block: int, y: Array, chosen: Array | None = None) -> _LocalCentre:
-        xp, rows = self.backend.xp, self.blocks[block].at
-        rows = rows if chosen is None else rows[chosen]
+    def local(self, block: int, y: Array, chosen: Array | slice = EVERY) -> Local:
+        xp, rows = self.backend.xp, self.blocks[block].at[chosen]
         return _LocalCentre(xp, y, xp.take(self.centres, rows, axis=0), self.weight)
 
 

@@ -22,6 +22,7 @@ from phcle.arrays import AnyFloats
 from phcle.backends.pairs import Columns, n_sampled_columns
 from phcle.backends.protocol import Array, Backend
 from phcle.contexts.protocol import (
+    EVERY,
     Blocks,
     Local,
     Sample,
@@ -122,7 +123,7 @@ class LogisticTerm(Term):
         """Squared length of every row of the other factor: (columns,)."""
         return self.backend.xp.sum(self.other * self.other, axis=1)
 
-    def local(self, block: int, y: Array, chosen: Array | None = None) -> Local:
+    def local(self, block: int, y: Array, chosen: Array | slice = EVERY) -> Local:
         return _LocalLogistic(self, block, y, chosen)
 
 
@@ -130,14 +131,12 @@ class _LocalLogistic(Local):
     """The term at some rows."""
 
     def __init__(
-        self, view: LogisticTerm, block: int, y: Array, chosen: Array | None
+        self, view: LogisticTerm, block: int, y: Array, chosen: Array | slice
     ) -> None:
         backend, xp = view.backend, view.backend.xp
         self.view, self.xp = view, xp
-        rates, padded = view.rates[block], view.padded[block]
-        if chosen is not None:
-            rates, padded = rates[chosen], padded.take(chosen)
-        self.rate = view.weight * rates  # (r,)
+        self.rate = view.weight * view.rates[block][chosen]  # (r,)
+        padded = view.padded[block].take(chosen)
         self.dense = backend.dense_part(y, view.columns)
         self.padded, self.weights = padded, view.weight * padded.values  # α D
         self.entries = backend.known_entries(padded.columns, view.other)

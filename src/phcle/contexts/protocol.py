@@ -46,6 +46,10 @@ TREE_FILES = ("hierarchy", "skos", "owl")
 """Kinds of files that hierarchies are read from."""
 
 
+EVERY = slice(None)
+"""All rows of a block."""
+
+
 Blocks = Sequence[Block]
 """Blocks of rows that are updated together."""
 
@@ -154,7 +158,7 @@ class Term(Protocol):
             The term for this factor and weight.
         """
 
-    def local(self, block: int, y: Array, chosen: Array | None = None) -> Local:
+    def local(self, block: int, y: Array, chosen: Array | slice = EVERY) -> Local:
         """Evaluate the term at a block of rows, for a fixed other factor.
 
         Parameters

@@ -17,6 +17,7 @@ from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block, pad_rows, split_rows
 from phcle.contexts.gaps import Gaps, Marked, ScaledRows
 from phcle.contexts.protocol import (
+    EVERY,
     UNITS,
     Blocks,
     FactorUpdate,
@@ -206,7 +207,7 @@ class SquaredTerm(Term):
         view.target = self.values.product(other)  # A U
         return view
 
-    def local(self, block: int, y: Array, chosen: Array | None = None) -> _LocalSquared:
+    def local(self, block: int, y: Array, chosen: Array | slice = EVERY) -> Local:
         return _LocalSquared(self, block, y, chosen)
 
 
@@ -214,23 +215,20 @@ class _LocalSquared(Local):
     """Squared errors at the rows y: value, gradient and curvature."""
 
     def __init__(
-        self, view: SquaredTerm, block: int, y: Array, chosen: Array | None
+        self, view: SquaredTerm, block: int, y: Array, chosen: Array | slice
     ) -> None:
         xp = view.backend.xp
         self.view, self.xp = view, xp
-        full, energy = view.full[block], view.energy[block]
-        rows, padded = view.blocks[block].at, view.padded[block]
-        if chosen is not None:
-            full, energy, rows = full[chosen], energy[chosen], rows[chosen]
-            padded = padded.take(chosen)
-        self.full = view.weight * full  # (r,): λ1 β unless there are many gaps
+        rows, padded = view.blocks[block].at[chosen], view.padded[block].take(chosen)
+        # (r,): λ1 β unless there are many gaps
+        self.full = view.weight * view.full[block][chosen]
         # Known cells of a row with many gaps count, gaps of another are taken away.
         self.weights = (view.weight - 2 * self.full)[:, None] * padded.known
         self.entries = view.backend.known_entries(padded.columns, view.other)
         self.target = view.weight * xp.take(view.target, rows, axis=0)
-        self.energy = 0.5 * view.weight * energy
-        bent = self._bent(y, slice(None))
-        self.value = self._value(y, bent, slice(None))
+        self.energy = 0.5 * view.weight * view.energy[block][chosen]
+        bent = self._bent(y, EVERY)
+        self.value = self._value(y, bent, EVERY)
         self.gradient = bent - self.target
 
     def _value(self, y: Array, bent: Array, chosen: Array | slice) -> Array:
@@ -242,7 +240,7 @@ class _LocalSquared(Local):
         return self._value(y, self._bent(y, chosen), chosen)
 
     def product(self, z: Array, *, exact: bool = False) -> Array:
-        return self._bent(z, slice(None))
+        return self._bent(z, EVERY)
 
     def _bent(self, z: Array, chosen: Array | slice) -> Array:
         """Σ u (u·z) over the known cells of some rows."""

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from phcle.backends.protocol import Array, Backend
 from phcle.backends.row_blocks import Block
-from phcle.contexts.protocol import Local, Term
+from phcle.contexts.protocol import EVERY, Local, Term
 
 GRADIENT_STEPS = 6
 """Conjugate-gradient steps per update in a sweep. More cost more than they gain. With
@@ -171,7 +171,7 @@ def step(
     rows: Rows,
     y: Array,
     block: int,
-    chosen: Array | None = None,
+    chosen: Array | slice = EVERY,
     *,
     exact: bool = False,
 ) -> tuple[Array, Array]:
