@@ -135,8 +135,6 @@ def match_contexts(
     other = {normal(x).strip(): y for x, y in (synonyms or {}).items()}
     match = match_labels(sources, mode=mode, synonyms=other)
     spellings = match.spellings
-    if not spellings:
-        return Matched(tuple(given), asked, readable, match)
     if asked is not None:
         asked = tuple(dict.fromkeys(spellings.get(x, x) for x in asked))
     names_now: dict[str, str] = {}
