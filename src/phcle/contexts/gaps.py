@@ -455,20 +455,19 @@ class ScaledRows:
         return replace(self, gaps=left, rows=places, offset=offset)
 
     @cached_property
-    def filled(self) -> tuple[Any, Floats | None]:
+    def filled(self) -> tuple[Any, Floats]:
         """The scaled rows A with zeros at gaps: `values` less `shift` in every row."""
-        values = self.gaps.values
+        values, none = self.gaps.values, np.zeros(len(self.scale))
         if not self.gaps.is_sparse:
-            return np.nan_to_num((values - self.offset) / self.scale, nan=0.0), None
+            return np.nan_to_num((values - self.offset) / self.scale, nan=0.0), none
         scaled = values.data * (1 / self.scale)[values.indices]
         shift = self.offset / self.scale
         shifts = shift[values.indices]
         if self.gaps.rest_unknown:  # known zeros are centred, too
-            data = np.nan_to_num(scaled - shifts, nan=0.0)
+            data, shift = np.nan_to_num(scaled - shifts, nan=0.0), none
         else:
             data = np.where(np.isnan(scaled), shifts, scaled)
-        found = sp.csr_array((data, values.indices, values.indptr), values.shape)
-        return found, None if self.gaps.rest_unknown else shift
+        return sp.csr_array((data, values.indices, values.indptr), values.shape), shift
 
     @property
     def arrays(self) -> list[Any]:
@@ -491,9 +490,8 @@ class ScaledRows:
         """Squared length of the row of each label: (labels,)."""
         values, shift = self.filled
         squares = np.asarray((values * values).sum(axis=1)).ravel()
-        if shift is not None:
-            squares = squares - 2 * (values @ shift) + shift @ shift
-        return np.asarray(self._at_labels(squares))
+        moved = squares - 2 * (values @ shift) + shift @ shift
+        return np.asarray(self._at_labels(moved))
 
     @cached_property
     def noise_level(self) -> float:
@@ -556,16 +554,12 @@ class Placed:
     """
 
     def __init__(self, backend: Backend, scaled: ScaledRows) -> None:
-        values, shift = scaled.filled
+        (values, shift), is_sparse = scaled.filled, scaled.gaps.is_sparse
         self.backend, self.n_labels = backend, scaled.n_labels
-        self.rows = backend.indices(scaled.rows)
-        self.shift = None if shift is None else backend.asarray(shift)
-        self.is_sparse = bool(sp.issparse(values))
-        if self.is_sparse:
-            self.values = backend.sparse(values)
-            self.turned = backend.sparse(sp.csr_array(values.T))
-        else:
-            self.values = backend.asarray(values)
+        self.rows, self.shift = backend.indices(scaled.rows), backend.asarray(shift)
+        self.values = backend.sparse(values) if is_sparse else backend.asarray(values)
+        turned = backend.sparse(sp.csr_array(values.T)) if is_sparse else self.values.T
+        self.turned = turned
 
     def product(self, U: Array) -> Array:
         """Compute A U.
@@ -582,10 +576,7 @@ class Placed:
         """
         xp = self.backend.xp
         found = xp.zeros((self.n_labels, U.shape[1]), dtype=U.dtype, device=U.device)
-        own = self.values @ U
-        if self.shift is not None:
-            own = own - xp.matmul(self.shift[None, :], U)
-        found[self.rows] = own
+        found[self.rows] = self.values @ U - xp.matmul(self.shift[None, :], U)
         return found
 
     def turned_product(self, W: Array) -> Array:
@@ -603,9 +594,4 @@ class Placed:
         """
         xp = self.backend.xp
         own = xp.take(W, self.rows, axis=0)
-        if not self.is_sparse:
-            return xp.matmul(self.values.T, own)
-        found = self.turned @ own
-        if self.shift is None:
-            return found
-        return found - self.shift[:, None] * xp.sum(own, axis=0)[None, :]
+        return self.turned @ own - self.shift[:, None] * xp.sum(own, axis=0)[None, :]

@@ -111,20 +111,17 @@ def choose_log_shifts(
     """
     if log is False:
         return {}
-    wanted = None if log is None or log is True else tuple(log)
-    for column in wanted or ():
+    asked = None if log is None or log is True else tuple(log)
+    for column in asked or ():
         check_choice("log column", column, columns, f"context {name!r}")
     found = {}
     for column, title, own in zip(columns, titles, values.T, strict=True):
         known = own[np.isfinite(own)]
         above = known[known > 0]
         shift = float(np.median(above)) if len(above) and (known == 0).any() else 0.0
-        if wanted is not None:
-            is_chosen = column in wanted
-        else:
-            may_be = column == title and len(known) > 0 and known.min() >= 0
-            is_chosen = may_be and (log is True or _is_skewed(known, shift))
-        if is_chosen:
+        may_be = column == title and len(known) > 0 and known.min() >= 0
+        is_fitting = may_be and (log is True or _is_skewed(known, shift))
+        if is_fitting if asked is None else column in asked:
             found[column] = shift
     return found
 
