@@ -279,12 +279,11 @@ class DescriptiveContext(Context):
         )._placed(labels)
 
     def _placed(self, labels: Sequence[str]) -> DescriptiveContext:
-        """The context with its rows at the places of the labels of a problem."""
+        """The context, in the order of these labels, with its rows at their places."""
         gaps, at = self.fit_matrix, positions_of(self.labels, index_of(labels))
-        varies, order = gaps.moments().varies, np.argsort(at)
-        order = order[gaps.known_rows[order]]
-        if len(order) < len(at) or (np.diff(order) < 0).any():
-            gaps, at = gaps.take(order), at[order]
+        varies, is_known = gaps.moments().varies, gaps.known_rows
+        if not is_known.all():
+            gaps, at = gaps.take(np.flatnonzero(is_known)), at[is_known]
         rows = ScaledRows(gaps, at, len(labels), self.offset, self.scale, varies)
         return self.changed(rows=rows)
 
@@ -589,7 +588,7 @@ class DescriptiveContext(Context):
             found = self._encoded(context) or found
         elif context is not None:
             raise self.other_kind_error()
-        return found._placed(labels)
+        return found.rows_for(labels)._placed(labels)
 
     def _encoded(self, context: DescriptiveContext) -> DescriptiveContext | None:
         """New labels and their values in the fit's columns; None if none is known."""
