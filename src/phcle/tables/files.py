@@ -74,7 +74,7 @@ class ReadContexts:
         return self.contexts[index]
 
     @property
-    def sources(self) -> list[dict[str, str]]:
+    def sources(self) -> list[dict[str, Any]]:
         """What an embedding stores about the files; lists come last, frames nowhere.
 
         Folders are left out, because they may reveal more about a machine than its
@@ -86,12 +86,7 @@ class ReadContexts:
             Flag of the command line, context name, file name and hash.
         """
         return [
-            {
-                "flag": str(x.kind),
-                "name": x.name,
-                "file": x.path.name,
-                "sha256": x.sha256,
-            }
+            {"flag": x.kind, "name": x.name, "file": x.path.name, "sha256": x.sha256}
             for x in sorted(self.summaries, key=lambda x: x.kind in LISTS)
             if x.sha256
         ]

@@ -249,7 +249,7 @@ def _open(path: Path, out: Path, reading: Reading) -> Table:
 def _save_text(table: Table, columns: Iterable[_Column], out: Path) -> None:
     """Write a table of text with new cells; all other bytes stay."""
     assert table.form is not None
-    encoding, delimiter = table.form.encoding.name, table.form.delimiter
+    encoding, delimiter = table.form.encoding, table.form.delimiter
     data = read_bytes(Path(table.path))
     text = data.decode(encoding)
     cell = re.compile(rf'(?:"(?:[^"]+|"")*+"|[^{re.escape(delimiter)}\r\n]*)')

@@ -173,7 +173,7 @@ class Table:
         self._n_more = 0
         self.summary = FileSummary(Path(self.path), remarks=self.remarks)
         if self.form is not None:
-            self.summary.encoding = self.form.encoding.name
+            self.summary.encoding = self.form.encoding
             self.summary.delimiter = self.form.delimiter
         self._top, titles = next(self.source(), (0, []))
         if not titles:
@@ -417,7 +417,7 @@ def open_table(
         table = Table(path, reading, rows, None, given, "row", remarks)
     else:
         form = find_text_format(path, reading.encoding, reading.delimiter)
-        rows, said = partial(text_rows, path, form), form.encoding.remark
+        rows, said = partial(text_rows, path, form), form.remark
         table = Table(path, reading, rows, form, given, remarks=[said] if said else [])
     return table.with_titles()
 

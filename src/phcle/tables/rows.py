@@ -186,7 +186,7 @@ def _counted_by_duckdb(table: Table) -> bool:
     path, form = table.path, table.form
     if not isinstance(path, Path) or form is None or table.first:
         return isinstance(path, Path) and path.suffix.lower() == ".parquet"
-    is_plain = form.encoding.name == "utf-8" and not form.skip
+    is_plain = form.encoding == "utf-8" and not form.skip
     is_large = path.stat().st_size > LARGE_FILE
     return is_large and is_plain and is_installed("duckdb")
 
@@ -342,14 +342,14 @@ def read_labels(
         What was guessed or changed.
     """
     path = Path(path)
-    found = find_encoding(path, encoding)
-    lines = list(filter(None, map(str.strip, text_lines(path, found))))
+    name, remark = find_encoding(path, encoding)
+    lines = list(filter(None, map(str.strip, text_lines(path, name))))
     labels = dict.fromkeys(lines)
     if not labels:
         raise FileError(f"{path}: is empty; give one label per line.")
     n_again = len(lines) - len(labels)
     again = f"{n_again} repeated label{'s' if n_again > 1 else ''} dropped"
-    return tuple(labels), tuple(filter(None, [found.remark, again * (n_again > 0)]))
+    return tuple(labels), tuple(filter(None, [remark, again * (n_again > 0)]))
 
 
 def read_vectors(

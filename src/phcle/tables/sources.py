@@ -82,37 +82,25 @@ _HIGH = re.compile(rb"[\x80-\xff]")
 _RUNS = re.compile(rb"[\x80-\xff]{2,}")
 
 
-class TextEncoding(NamedTuple):
-    """How a text file is encoded.
-
-    Parameters
-    ----------
-    name : str
-        Python's name of the encoding.
-    remark : str
-        What to tell the user; empty if the encoding is certain.
-    """
-
-    name: str
-    remark: str = ""
-
-
 class TextFormat(NamedTuple):
     """How a table of text is written.
 
     Parameters
     ----------
-    encoding : TextEncoding
-        Its encoding.
+    encoding : str
+        Python's name of its encoding.
+    remark : str
+        What to tell the user of that; empty if it is certain.
     delimiter : str
         What separates its cells.
     skip : int
         Lines before the header: 1 for the line `sep=;` of Excel, otherwise 0.
     """
 
-    encoding: TextEncoding
+    encoding: str
+    remark: str
     delimiter: str
-    skip: int = 0
+    skip: int
 
 
 def check_encoding(name: str) -> str:
@@ -144,7 +132,7 @@ def check_encoding(name: str) -> str:
     return found.name
 
 
-def find_encoding(path: Path, asked: str | None = None) -> TextEncoding:
+def find_encoding(path: Path, asked: str | None = None) -> tuple[str, str]:
     """Find the encoding of a text file, without keeping it in memory.
 
     Parameters
@@ -156,19 +144,21 @@ def find_encoding(path: Path, asked: str | None = None) -> TextEncoding:
 
     Returns
     -------
-    TextEncoding
-        The encoding. Files in letters that are not Western and not Unicode are refused
-        with a list of encodings to choose from.
+    name : str
+        Python's name of the encoding. Files in letters that are not Western and not
+        Unicode are refused with a list of encodings to choose from.
+    remark : str
+        What to tell the user; empty if the encoding is certain.
     """
     with open_file(path) as file:
         block = file.read(BLOCK)
         for mark, name in MARKS.items():
             if block.startswith(mark):
-                return TextEncoding(name)
+                return name, ""
         known = asked or _utf16_without_mark(block[:1000])
         if known:
             usual = {"utf-16": "utf-16-le", "utf-8-sig": "utf-8"}
-            return TextEncoding(usual.get(known, known))
+            return usual.get(known, known), ""
         decoder, line = codecs.getincrementaldecoder("utf-8")(), 1
         try:
             while decoder.decode(block, final=not block) or block:
@@ -177,7 +167,7 @@ def find_encoding(path: Path, asked: str | None = None) -> TextEncoding:
         except UnicodeDecodeError as error:
             line += _line_ends(block[: error.start])
             return _by_words(path, line, block + file.read(MORE))
-    return TextEncoding("utf-8")
+    return "utf-8", ""
 
 
 def _line_ends(block: bytes) -> int:
@@ -193,10 +183,10 @@ def _utf16_without_mark(start: bytes) -> str:
     return ""
 
 
-def _by_words(path: Path, line: int, part: bytes) -> TextEncoding:
+def _by_words(path: Path, line: int, part: bytes) -> tuple[str, str]:
     """The encoding in which the other bytes look best beside their neighbours."""
     if b"\0" in part:
-        return TextEncoding(WESTERN[0])  # whoever reads it names the line
+        return WESTERN[0], ""  # whoever reads it names the line
     words = dict.fromkeys(_WORDS.findall(part))
     every = b" ".join(words)
     if 2 * sum(map(len, _RUNS.findall(every))) > len(_HIGH.findall(every)):
@@ -206,9 +196,7 @@ def _by_words(path: Path, line: int, part: bytes) -> TextEncoding:
     name = max(WESTERN, key=lambda x: sum(_looks(own, x) for own in triples))
     decoded = (word.decode(name, "replace") for word in words)
     shown = max(decoded, key=_example_score)
-    return TextEncoding(
-        name, f"not UTF-8, so read as {name}, such as {shown!r} (--encoding)"
-    )
+    return name, f"not UTF-8, so read as {name}, such as {shown!r} (--encoding)"
 
 
 def _looks(triple: bytes, encoding: str) -> int:
@@ -248,14 +236,14 @@ def _not_western(path: Path, line: int, word: bytes) -> FileError:
     )
 
 
-def text_lines(path: Path, encoding: TextEncoding) -> Iterator[str]:
+def text_lines(path: Path, encoding: str) -> Iterator[str]:
     """Read a text file line by line.
 
     Parameters
     ----------
     path : Path
         The file.
-    encoding : TextEncoding
+    encoding : str
         Its encoding. A byte order mark is dropped.
 
     Yields
@@ -264,7 +252,7 @@ def text_lines(path: Path, encoding: TextEncoding) -> Iterator[str]:
         Each line with its line end, in Unicode's normal form C.
     """
     line = 0
-    with open_file(path) as raw, TextIOWrapper(raw, encoding.name, newline="") as file:
+    with open_file(path) as raw, TextIOWrapper(raw, encoding, newline="") as file:
         try:
             for line, text in enumerate(file, 1):
                 if "\0" in text:
@@ -273,11 +261,11 @@ def text_lines(path: Path, encoding: TextEncoding) -> Iterator[str]:
                     text = text.removeprefix(MARK)
                 yield text if text.isascii() else normal(text)
         except UnicodeError as error:
-            if encoding.name == "utf-8":
+            if encoding == "utf-8":
                 read_text(path)  # names the line; the decoder here has read ahead
                 raise not_utf8(path, line + 1) from error
             raise FileError(
-                f"{path}: is not {encoding.name} text after line {line}; give "
+                f"{path}: is not {encoding} text after line {line}; give "
                 "another --encoding, or save the file as UTF-8."
             ) from error
 
@@ -301,8 +289,8 @@ def find_text_format(
     TextFormat
         Encoding and delimiter.
     """
-    found = find_encoding(path, encoding)
-    sample = list(islice(text_lines(path, found), SAMPLE))
+    name, remark = find_encoding(path, encoding)
+    sample = list(islice(text_lines(path, name), SAMPLE))
     said = re.fullmatch(r"sep=(.)[\r\n]*", sample[0], re.IGNORECASE) if sample else None
     if delimiter is None and said:
         delimiter = said[1]
@@ -312,7 +300,7 @@ def find_text_format(
         # The first of equal ones is taken.
         order = sorted(DELIMITERS, key=lambda x: x != hint)
         delimiter = max(order, key=lambda x: _fit(known, x))
-    return TextFormat(found, delimiter, int(said is not None))
+    return TextFormat(name, remark, delimiter, int(said is not None))
 
 
 def check_delimiter(text: str) -> str:
@@ -618,7 +606,7 @@ def json_rows(path: Path) -> Rows:
 
 
 def _by_line(path: Path) -> Iterator[tuple[int, Any]]:
-    for line, text in enumerate(text_lines(path, TextEncoding("utf-8")), 1):
+    for line, text in enumerate(text_lines(path, "utf-8"), 1):
         if text.strip():
             yield line, parse_json(text, f"{path}, line {line}")
 
