@@ -109,10 +109,8 @@
     return JSON.parse(await new Response(stream).text());
   }
 
-  Phcle.left_out = () => {
-    const error = new Error("This report does not hold that; phcle explore shows it.");
-    return Object.assign(error, { is_left_out: true });
-  };
+  const LEFT_OUT = "This report does not hold that; phcle explore shows it.";
+  Phcle.left_out = () => Object.assign(new Error(LEFT_OUT), { is_left_out: true });
 
   async function stored_answer(path, asked) {
     stored ??= unpacked();

@@ -378,7 +378,10 @@
       const { names } = this.data;
       const first =
         this.chosen === null ? this.many.slice(0, 40) : [this.chosen, ...this.nearest_to(this.chosen)];
-      const given = { importance: this.importance, first, blocked: this.covered() };
+      const blocked = this.covered();
+      const [x, y] = this.pinned ? this.view.place_of(...this.pinned) : [];
+      if (this.pinned) blocked.push([x, y - 10, x + 20 + 8 * Phcle.shortened(this.pinned[2]).length, y + 10]);
+      const given = { importance: this.importance, first, blocked };
       this.placed = Phcle.place_names(Phcle.pen_of(this.overlay), this.view, this.regions, names, given);
       this.view.draw_soon();
     }
