@@ -124,15 +124,14 @@ class TorchProcesses(Processes):
 
     def exchange_rows(self, factor: Any, blocks: Sequence[Block]) -> Any:
         """Collect the rows that every process has updated."""
-        is_numpy = isinstance(factor, np.ndarray)
-        whole = self.torch.from_numpy(factor) if is_numpy else factor
+        whole = self.torch.as_tensor(factor)
         sent = self.torch.zeros_like(whole)
         for number in self.own_blocks(len(blocks)):
             rows = self.torch.as_tensor(blocks[number].at, device=whole.device)
             sent[rows] = whole[rows]
         with clear_errors():
             self.dist.all_reduce(sent)
-        return sent.numpy() if is_numpy else sent
+        return sent.numpy() if isinstance(factor, np.ndarray) else sent
 
     def sum_over(self, numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Sum numbers over all processes."""

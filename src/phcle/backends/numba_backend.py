@@ -213,3 +213,7 @@ class _CompiledEntries(KnownEntries):
         result = np.empty((len(weights), self.other.shape[1]), self.other.dtype)
         sums(self.columns, self.other, weights, result)
         return result
+
+    def bent(self, weights: Array, y: Array) -> Array:
+        """Σ_c weight_c (y·z_c) z_c for every row: (rows, d)."""
+        return self.sums(weights * self.dots(y))

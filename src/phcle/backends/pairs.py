@@ -275,4 +275,5 @@ class KnownEntries:
         array
             (rows, d).
         """
-        return self.sums(weights * self.dots(y))
+        dots = self.xp.matmul(self.gathered, y[:, :, None])[:, :, 0]
+        return self.xp.matmul((weights * dots)[:, None, :], self.gathered)[:, 0]

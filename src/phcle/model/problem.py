@@ -284,14 +284,14 @@ class DeviceProblem:
 
     def __init__(self, backend: Backend, problem: Problem) -> None:
         contexts, dim = problem.contexts, problem.dim
-        widest = max((context.n_dense_columns for context in contexts), default=0)
         self.backend, self.problem = backend, problem
+        self.widest = max((x.n_dense_columns for x in contexts), default=0)
         self.blocks = split_rows(
             backend,
             [context.entries for context in contexts],
             len(problem.labels),
             dim=dim,
-            tile_columns=backend.columns_in_memory(max(widest, 1), dim),
+            tile_columns=backend.columns_in_memory(max(self.widest, 1), dim),
         )
         self.terms = [
             context.label_term(backend, self.blocks, problem.penalties)
@@ -493,13 +493,11 @@ def samples_for(device: DeviceProblem, mode: str, seed: int) -> ColumnSamples | 
     ColumnSamples or None
         None for an exact fit.
     """
-    problem, is_gpu = device.problem, device.backend.is_accelerated
-    widest = max((context.n_dense_columns for context in problem.contexts), default=0)
-    is_large = len(problem.labels) * widest > (
-        GPU_EXACT_PAIRS if is_gpu else EXACT_PAIRS
-    )
+    problem, sizes = device.problem, (EXACT_PAIRS, SAMPLE, sys.maxsize)
+    if device.backend.is_accelerated:
+        sizes = GPU_EXACT_PAIRS, GPU_SAMPLE, 2 * GPU_SAMPLE
+    exact_pairs, first, most = sizes
+    is_large = len(problem.labels) * device.widest > exact_pairs
     if mode == "exact" or (mode == "auto" and not is_large):
         return None
-    if is_gpu:
-        return ColumnSamples(problem, GPU_SAMPLE, seed, most=2 * GPU_SAMPLE)
-    return ColumnSamples(problem, SAMPLE, seed)
+    return ColumnSamples(problem, first, seed, most)
