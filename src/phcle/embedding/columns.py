@@ -360,8 +360,7 @@ class Table:
             return Reading(own, known, chance, chance)
         numbers = [x.kind == "number" and field in (None, x) for x in whole.fields]
         steps = np.full((len(READ), *known.shape), np.nan)
-        for padded, name in zip(steps, READ, strict=True):
-            padded[:, is_number] = getattr(found, name)[:, numbers][rows]
+        steps[..., is_number] = found.numbers[:, numbers][rows].transpose(2, 0, 1)
         step, low, high = steps
         width = np.maximum(high - low, 1e-12) / (2 * TAIL)
         in_units = own.in_units(steps * own.scale + own.offset)

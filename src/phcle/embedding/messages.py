@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -303,38 +303,22 @@ def structure(links: Links, n_labels: int) -> Floats:
         Counts by relation (40) and by linked label (60), or their leading directions
         where there are more of either.
     """
+    from sklearn.decomposition import TruncatedSVD
+
     found = []
     for ends, n_ends, most in (
         (links.relation, links.n_relations, MOST_BY_RELATION),
         (links.source, n_labels, MOST_BY_LABEL),
     ):
         places = links.weights, (links.target, ends)
-        counts = sp.csr_array(places, shape=(n_labels, n_ends)).log1p()
+        counts = sp.csr_matrix(places, shape=(n_labels, n_ends)).log1p()
         most = min(most, max(n_labels // LABELS_A_DIRECTION, FEWEST_DIRECTIONS))
-        found.append(leading(counts, most))
+        if n_ends <= most:
+            found.append(counts.toarray())
+        else:
+            svd = TruncatedSVD(most, random_state=0)
+            found.append(svd.fit_transform(counts))
     return np.hstack(found)
-
-
-def leading(values: Any, most: int) -> Floats:
-    """Bring a wide matrix down to its leading directions.
-
-    Parameters
-    ----------
-    values : array or sparse array of shape (rows, columns)
-        The matrix.
-    most : int
-        Most columns of the result.
-
-    Returns
-    -------
-    array of shape (rows, columns)
-        The directions, or the matrix itself where it is not wide.
-    """
-    from sklearn.decomposition import TruncatedSVD
-
-    if min(values.shape) > most:
-        values = TruncatedSVD(most, random_state=0).fit_transform(values)
-    return np.asarray(values.toarray() if hasattr(values, "toarray") else values)
 
 
 def links_between(contexts: Iterable[Context], labels: Sequence[str]) -> Links | None:

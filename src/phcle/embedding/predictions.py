@@ -26,7 +26,7 @@ REASONS = 3
 """Labels that are named as the reason of a prediction."""
 
 READ = ("step", "low", "high")
-"""A number and the ends of its interval, in steps of the table's scale."""
+"""A number and the ends of its interval, as files call them."""
 
 LEAST = 0.02
 """Least probability of a tag that is kept."""
@@ -34,7 +34,7 @@ LEAST = 0.02
 MOST_STEPS = 30.0
 """No prediction counts as further from the mean, in odds."""
 
-BY_LABEL = ("is_known", *READ, "shares", "because", "because_share")
+BY_LABEL = ("is_known", "numbers", "shares", "because", "because_share")
 """Arrays with a row for each label."""
 
 
@@ -48,8 +48,9 @@ class Predictions:
     ----------
     is_known : array of bool of shape (labels, fields)
         Cells that the table knows.
-    step, low, high : arrays of shape (labels, fields)
-        Numbers and their intervals, in steps of the table's scale; NaN elsewhere.
+    numbers : array of shape (labels, fields, 3)
+        Numbers and the ends of their intervals, in steps of the table's scale; NaN
+        elsewhere.
     shares : array of shape (labels, columns)
         Probabilities of values of categories, and of a yes; NaN elsewhere.
     because : array of int of shape (labels, fields, 3)
@@ -65,9 +66,7 @@ class Predictions:
     """
 
     is_known: Flags
-    step: Singles
-    low: Singles
-    high: Singles
+    numbers: Singles
     shares: Halves
     because: npt.NDArray[np.int32]
     because_share: Halves
@@ -102,12 +101,9 @@ class Predictions:
             Nothing but what is known.
         """
         n, n_fields = known.shape
-        step, low, high = np.full((len(READ), n, n_fields), np.nan, np.float32)
         return cls(
             known,
-            step,
-            low,
-            high,
+            numbers=np.full((n, n_fields, len(READ)), np.nan, np.float32),
             shares=np.full((n, len(table.columns)), np.nan, np.float16),
             because=np.zeros((n, n_fields, REASONS), np.int32),
             because_share=np.zeros((n, n_fields, REASONS), np.float16),
@@ -187,20 +183,20 @@ class Predictions:
         dict
             What JSON holds of it.
         """
-        for name, values, _ in self._parts(table):
-            store[name] = values
+        for name, array, place in self._parts(table):
+            store[name] = array[place]
         self.held.pack(store)
         return {"readers": list(self.readers)}
 
     def _parts(self, table: DescriptiveContext) -> Iterator[tuple[str, Any, Any]]:
-        """Names and values of what is stored, and where it stands."""
+        """Names and arrays of what is stored, and which part of them."""
         is_number = np.array([x.kind == "number" for x in table.fields], dtype=bool)
         every, gaps = slice(None), ~self.is_known
-        places: dict[str, Any] = dict.fromkeys(READ, (every, is_number))
-        places["shares"] = every, ~table.is_number
-        places |= dict.fromkeys(("because", "because_share"), gaps)
-        for name, place in places.items():
-            yield name, getattr(self, name)[place], place
+        for i, name in enumerate(READ):
+            yield name, self.numbers[..., i], (every, is_number)
+        yield "shares", self.shares, (every, ~table.is_number)
+        yield "because", self.because, gaps
+        yield "because_share", self.because_share, gaps
         yield "mix", self.weights, every
 
     @classmethod
@@ -235,13 +231,13 @@ class Predictions:
         if not isinstance(names, list) or not all(isinstance(x, str) for x in names):
             raise ContextError(f"{where} do not name their readers")
         found = cls.nothing(table, known, held, names)
-        for name, empty, place in found._parts(table):
+        for name, array, place in found._parts(table):
             values = store[name]
-            if values.dtype.kind != empty.dtype.kind or np.isinf(values).any():
+            if values.dtype.kind != array.dtype.kind or np.isinf(values).any():
                 raise ContextError(f"{where} must be finite numbers")
             # NaN is what nobody was asked.
-            check_array(np.nan_to_num(values), empty.shape, where)
-            getattr(found, "weights" if name == "mix" else name)[place] = values
+            check_array(np.nan_to_num(values), array[place].shape, where)
+            array[place] = values
         if not ((found.because >= 0) & (found.because < n)).all():
             raise ContextError(f"{where} name labels that are not there")
         return found

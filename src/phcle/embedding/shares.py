@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from phcle.arrays import Floats
-from phcle.embedding.predictions import READ, Predictions
+from phcle.embedding.predictions import Predictions
 from phcle.embedding.table_view import TableView
 
 TOTALS = (1.0, 100.0)
@@ -105,7 +105,7 @@ def fill_shares(view: TableView, found: Predictions) -> None:
     scaled = view.values[:, at] * view.spread[at] + view.centre[at]
     known = alone(scaled, table.in_units)
     is_put = np.zeros(known.shape, dtype=bool)
-    steps = np.stack([getattr(found, name)[:, numbers] for name in READ])
+    steps = found.numbers[:, numbers].transpose(2, 0, 1)
     said, low, high = every = alone(steps * scale + offset, table.in_units)
     for own, total, slack in find_shares(known):
         gaps = np.isnan(known[:, own])
@@ -127,5 +127,4 @@ def fill_shares(view: TableView, found: Predictions) -> None:
         said[rows, own] = np.maximum(filled, least)
         is_put[rows, own] = gaps
     scaled = (alone(every, table.on_fit_scale) - offset) / scale
-    for name, values in zip(READ, np.where(is_put, scaled, steps), strict=True):
-        getattr(found, name)[:, numbers] = values
+    found.numbers[:, numbers] = np.where(is_put, scaled, steps).transpose(1, 2, 0)

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from phcle.arrays import AnyFloats, Floats
 from phcle.contexts.encoders import Field
-from phcle.embedding.predictions import READ, Predictions, all_classes
+from phcle.embedding.predictions import Predictions, all_classes
 from phcle.embedding.readers import (
     WHOLE,
     Asked,
@@ -296,8 +296,7 @@ def _put_numbers(
         ends = np.array([[0.0], [min(low, 0.0)], [max(high, 0.0)]])
         said = _in_range(view, each.field, each.said[:, 0] + ends * each.units)
         steps = view.as_steps(each.field, said)
-        for name, values in zip(READ, steps, strict=True):
-            getattr(found, name)[each.kept, each.number] = values[each.first :]
+        found.numbers[each.kept, each.number] = steps[:, each.first :].T
 
 
 def _in_range(view: TableView, field: Field, standard: Floats) -> Floats:

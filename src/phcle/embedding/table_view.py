@@ -7,7 +7,6 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from phcle.arrays import AnyFloats, Floats, Ints
 from phcle.contexts.encoders import Field
@@ -16,7 +15,7 @@ from phcle.contexts.values import DescriptiveContext
 from phcle.embedding.family_means import MOST_WITH_FAMILIES, Families
 from phcle.embedding.held_out import HeldOut
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.messages import Links, leading, messages_by_folds, structure
+from phcle.embedding.messages import Links, messages_by_folds, structure
 from phcle.embedding.readers import WHOLE, Asked
 
 Regime = Literal["cells", "labels"]
@@ -27,9 +26,6 @@ FARTHEST = 8.0
 
 WIDEST = 48
 """Most other columns that a reader is given: those that go most with the field's."""
-
-BESIDE = 12
-"""Columns that every other context is brought down to."""
 
 MOST_OTHERS = 10
 """Most other columns whose values at linked labels, and at the label, speak."""
@@ -125,20 +121,15 @@ class TableView:
         return Families(embedding.families, part, self.values, centre)
 
     @cached_property
-    def beside(self) -> Singles:
-        """What the other contexts say of all labels, in a few columns each."""
-        found = [np.zeros((len(self.embedding), 0))]
-        for context in self.embedding.contexts:
-            is_other = context.name != self.table.name and context.weight > 0
-            if is_other and isinstance(context, DescriptiveContext) and context.labels:
-                found.append(_brought_down(self.embedding, context))
-        if self.links is not None:
-            found.append(structure(self.links, len(self.embedding)))
-        return np.hstack(found).astype(np.float32)
+    def places(self) -> Singles:
+        """Where all labels stand in graphs: (labels, at most 100)."""
+        n = len(self.embedding)
+        found = np.zeros((n, 0)) if self.links is None else structure(self.links, n)
+        return found.astype(np.float32)
 
     def prepare(self) -> None:
         """Compute what all fields share, before several threads ask for it."""
-        _ = self.families, self.beside
+        _ = self.families, self.places
 
     def asked(self, field: Field, regime: Regime, seed: int) -> Asked:
         """Ask about a field: features and truth of known cells, and gaps.
@@ -173,7 +164,7 @@ class TableView:
             own.append(fills[:, at])
         truth, messages = self.values[rows[fold != WHOLE], at], self._messages(field)
         near = self._nearest_columns(number, cells[: len(truth)], truth)
-        parts = [*own, cells[:, near], messages[rows], self.beside[rows]]
+        parts = [*own, cells[:, near], messages[rows], self.places[rows]]
         plain: dict[str, AnyFloats] = {"embedding": said[:, at]}
         without: dict[int, Singles] = {}
         if messages.shape[1]:
@@ -217,7 +208,8 @@ class TableView:
         number = self.field_of[at.start]
         near = self._nearest_columns(number, seen[order[: len(truth)]], truth)
         own = self.said[own_fold, held, at]
-        features = np.hstack([own, seen[:, near]])[order].astype(np.float32)
+        parts = own, seen[:, near], self._messages(field)[held], self.places[held]
+        features = np.hstack(parts)[order].astype(np.float32)
         return Asked(rows, features, truth, folds, field.kind != "number", seed)
 
     def _messages(self, field: Field) -> Singles:
@@ -274,15 +266,3 @@ class TableView:
         at = field.at.start
         values = np.asarray(standard, np.float64) * self.spread[at] + self.centre[at]
         return np.asarray((values - self.table.offset[at]) / self.table.scale[at])
-
-
-def _brought_down(embedding: LabelEmbedding, context: DescriptiveContext) -> Floats:
-    """The leading directions of a context's values; zero where nothing is known."""
-    values, _ = context.fit_matrix.arrays
-    if not sp.issparse(values):
-        found = (np.asarray(values) - context.offset) / context.scale
-        values = np.nan_to_num(found, nan=0.0)
-    down = leading(values, BESIDE)
-    result = np.zeros((len(embedding), down.shape[1]))
-    result[positions_of(context.labels, embedding.row_of)] = down
-    return result

@@ -170,7 +170,7 @@ def test_a_known_cell_does_not_tell_its_own_prediction():
         number = next(
             i for i, x in enumerate(fitted.predicting[0].fields) if x.title == "sum"
         )
-        return found.step[5, number], fitted.predicting[0]
+        return found.numbers[5, number, 0], fitted.predicting[0]
 
     # Only through means and scales of all labels may it matter.
     (low, first), (high, second) = told(changed[at]), told(changed[at] + 3.0)
