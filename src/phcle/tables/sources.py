@@ -159,14 +159,14 @@ def find_encoding(path: Path, asked: str | None = None) -> tuple[str, str]:
         if known:
             usual = {"utf-16": "utf-16-le", "utf-8-sig": "utf-8"}
             return usual.get(known, known), ""
-        decoder, line = codecs.getincrementaldecoder("utf-8")(), 1
+        decoder, line, last = codecs.getincrementaldecoder("utf-8")(), 1, b""
         try:
             while decoder.decode(block, final=not block) or block:
                 line += _line_ends(block)
-                block = file.read(BLOCK)
+                last, block = block, file.read(BLOCK)
         except UnicodeDecodeError as error:
             line += _line_ends(block[: error.start])
-            return _by_words(path, line, block + file.read(MORE))
+            return _by_words(path, line, (block or last) + file.read(MORE))
     return "utf-8", ""
 
 

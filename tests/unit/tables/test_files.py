@@ -59,6 +59,11 @@ def test_the_encoding_is_found(read, labels, encoding):
     )
 
 
+def test_a_letter_of_windows_may_be_the_last_byte(read):
+    context, _ = read("tags", "label,tag\ncat,x\ndog,café".encode("cp1252"))
+    assert set(context.columns) == {"x", "café"}
+
+
 def test_a_wrong_encoding_or_delimiter_is_refused(read):
     text = "label\tx\ncat\t1\n"
     with pytest.raises(OptionError, match="--encoding must be"):
