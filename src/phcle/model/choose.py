@@ -196,12 +196,13 @@ def _taken(
     earlier: LabelEmbedding, aligned: Aligned, options: Mapping[str, Any]
 ) -> Chosen | None:
     """What the fit of an earlier embedding has chosen among the same contexts."""
-    stored = earlier.origin.get("chosen")
     known = {context.given_name for context in earlier.contexts}
-    if known != {x.name for x in aligned.contexts} or not isinstance(stored, Mapping):
+    try:
+        found = Chosen.from_dict(earlier.origin["chosen"])
+    except (KeyError, TypeError, ValueError):  # older and forged files hold anything
         return None
-    found, given = Chosen.from_dict(stored), _given(aligned, options)
-    if not found.trials:
+    given = _given(aligned, options)
+    if known != {x.name for x in aligned.contexts} or not found.trials:
         return None
     is_open = {context.name for context in aligned.contexts if context.role_is_open}
     roles = {x: role for x, role in found.setting.roles.items() if x in is_open}

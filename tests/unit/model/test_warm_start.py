@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -120,6 +121,13 @@ def test_settings_are_chosen_anew_for_other_contexts_or_if_that_is_asked_for(ear
     assert warm.chosen_.reason.startswith("The best of")
     again = PHCLE().fit(table(), warm_start=earlier.embedding_, choose_again=True)
     assert again.chosen_.reason.startswith("The best of")
+
+
+@pytest.mark.parametrize("chosen", [7, {"setting": 3}, {"setting": {"dim": "x"}}])
+def test_settings_that_a_file_garbled_are_chosen_anew(earlier, chosen):
+    before = replace(earlier.embedding_, origin={"chosen": chosen})
+    model = PHCLE(completion="none", max_iter=2).fit(table(), warm_start=before)
+    assert model.chosen_.reason != "Taken from the earlier embedding."
 
 
 def test_a_stopped_refit_can_be_resumed(tmp_path, earlier):
