@@ -184,29 +184,6 @@ def is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def as_cell(value: Any) -> str:
-    """Return a value of a table as the text of a cell; unknown ones are empty.
-
-    Parameters
-    ----------
-    value : object
-        A text, number, truth value or date, or None.
-
-    Returns
-    -------
-    str
-        The text.
-
-    Examples
-    --------
-    >>> [as_cell(x) for x in (None, True, 2, 0.5, " word ")]
-    ['', 'true', '2', '0.5', 'word']
-    """
-    if is_missing(value):
-        return ""
-    return str(value).lower() if isinstance(value, bool) else normal(str(value)).strip()
-
-
 def index_of(labels: Iterable[str]) -> dict[str, int]:
     """Map each label to its position.
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from phcle.arrays import Floats
-from phcle.contexts.labels import as_cell, is_missing, normal
+from phcle.contexts.labels import is_missing, normal
 
 ColumnKind = Literal["number", "truth", "date", "category", "identifier", "empty"]
 
@@ -324,7 +324,9 @@ def cell_text(value: Any) -> str:
         return str(int(value))
     if isinstance(value, datetime) and value.time() == time():
         return value.date().isoformat()
-    return as_cell(value)
+    if is_missing(value):
+        return ""
+    return str(value).lower() if isinstance(value, bool) else normal(str(value)).strip()
 
 
 def typed(value: Any) -> Any:
