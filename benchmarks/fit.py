@@ -55,7 +55,7 @@ STAGES = {
     "align": (phcle.estimator, "align"),
     "choosing": (phcle.estimator, "choose"),
     "layout": (phcle.estimator, "DeviceProblem"),
-    "start": (phcle.estimator, "start_factors"),
+    "start": (phcle.estimator, "first_state"),
     "sweeps": (Solver, "sweep"),
     "last solve": (phcle.estimator, "solve_labels"),
     "embedding": (phcle.estimator, "LabelEmbedding"),
