@@ -423,12 +423,31 @@ def tabpfn(table: Table, seed: int) -> Guess:
     return coded.decoded(Features(coded).filled(fitted, some))
 
 
+def low_rank(table: Table, seed: int) -> Guess:
+    """SoftImpute of the paper's package; hidden cells choose how much it shrinks."""
+    from phcle_paper.baselines.soft_impute import soft_impute
+
+    coded = Coded(table)
+    hidden = (np.random.default_rng(seed).random(table.values.shape) < 0.1)[
+        :, coded.owner
+    ] & coded.known
+    centred = np.where(coded.known, coded.matrix - coded.means, np.nan)
+    shown = np.where(hidden, np.nan, centred)
+
+    def loss(share: float) -> float:
+        return float(((soft_impute(shown, share) - centred)[hidden] ** 2).sum())
+
+    found = soft_impute(centred, min(np.geomspace(0.5, 0.01, 10), key=loss))
+    return coded.decoded(found + coded.means)
+
+
 RIVALS: Mapping[str, Callable[[Table, int], Guess]] = {
     "usual": usual,
     "family": family,
     "shrunk family": shrunk_family,
     "nearest": nearest,
     "iterative": iterative,
+    "SoftImpute": low_rank,
     "boosting": boosting,
     "extra trees": extra_trees,
     "quantiles": quantiles,

@@ -605,7 +605,9 @@ class DescriptiveContext(Context):
             labels, matrix = some_names(labels, kept), matrix.take(kept)
         if not (matrix.values.nnz if self.source.is_text else matrix.n_known):
             return None
-        found = self.changed(labels=labels, matrix=matrix)
+        # The cells and texts of the fit are those of other labels.
+        source = replace(self.source, cells={}, documents=())
+        found = self.changed(labels=labels, matrix=matrix, source=source)
         found._check(is_new=True)
         return found
 

@@ -64,8 +64,6 @@ def test_pandas_and_polars_read_the_table(pets, tmp_path, ending):
         np.testing.assert_array_equal(columns.astype("f4"), pets.vectors)
 
 
-def test_an_unknown_ending_or_format_is_refused_with_what_there_is(pets, tmp_path):
+def test_an_unknown_ending_is_refused_with_what_there_is(pets, tmp_path):
     said = export(pets, tmp_path / "a.xls", code=2).stderr
     assert "must be one of .txt, .vec, .csv, .parquet. Got '.xls'" in said
-    said = export(pets, tmp_path / "a", "--format", "atles", code=2).stderr
-    assert "Did you mean 'atlas'" in said
