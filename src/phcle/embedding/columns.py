@@ -180,6 +180,12 @@ class Column:
         """What positions in `value` stand for; empty for numbers."""
         return () if self.is_number else self.field.values or TRUTH
 
+    @property
+    def shares(self) -> Floats:
+        """Probabilities of all values, of a no beside a yes."""
+        chance = np.asarray(self.chance)
+        return chance if self.field.values else all_classes(chance)
+
     @cached_property
     def has_value(self) -> Flags:
         """Where a value is known or predicted."""

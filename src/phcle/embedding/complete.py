@@ -17,7 +17,7 @@ from phcle.contexts.encoders import Field
 from phcle.contexts.labels import listed
 from phcle.embedding.columns import LIKELY, TAIL, Column, Reading, Table
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.predictions import Predictions, all_classes
+from phcle.embedding.predictions import Predictions
 from phcle.errors import ContextWarning, OptionError, check_choice
 
 BLOCK = 100_000
@@ -261,7 +261,7 @@ def _drawn(read: Reading, column: Column, rng: np.random.Generator) -> Column:
         return column
     n = len(column.chance)
     if not column.is_number:
-        total = np.cumsum(np.nan_to_num(all_classes(column.chance)), axis=1)
+        total = np.cumsum(np.nan_to_num(column.shares), axis=1)
         below = (rng.random((n, 1)) * total[:, -1:] >= total).sum(axis=1)
         return replace(column, value=np.minimum(below, total.shape[1] - 1))
     at, own = column.field.at.start, read.context.of_field(column.field)

@@ -19,7 +19,7 @@ from phcle.embedding.complete import (
     warn_of_unpredicted,
 )
 from phcle.embedding.label_embedding import LabelEmbedding
-from phcle.embedding.predictions import Predictions, all_classes
+from phcle.embedding.predictions import Predictions
 
 UNLIKELY, SURPRISING = 0.5, 0.6
 """A value is listed if its chance is below the first, and another value so much more
@@ -186,7 +186,7 @@ def _of_values(
 ) -> tuple[Floats, Floats]:
     """Chances of the known values, and those beside the likeliest ones."""
     (field,) = own.fields
-    shares = all_classes(np.asarray(said.chance))
+    shares = said.shares
     chance = shares[np.arange(len(shares)), known.value]
     right = 1 - shares.max(axis=1) + chance
     if field.values:

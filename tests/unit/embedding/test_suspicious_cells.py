@@ -141,3 +141,14 @@ def test_a_misspelling_of_what_is_expected_comes_before_other_rare_values():
     found = suspicious_cells(PHCLE().fit([table]).embedding_)[:2]
     assert [x.value for x in found] == ["onexnta", "hoboken"]
     assert [x.expected for x in found] == ["oneonta", "hamilton"]
+
+
+def test_the_only_value_of_a_column_is_never_suspicious_and_always_drawn():
+    labels, cells, _, (tree, _) = planted()
+    cells = {"number 0": cells["number 0"], "only": ["a", *[None] * 9, *["a"] * 230]}
+    table = DescriptiveContext.from_cells(labels, cells, "table")
+    embedding = PHCLE(completion="fast").fit([tree, table]).embedding_
+    listed = suspicious_cells(embedding, columns=["only"], k=5)
+    assert all(x.chance > 0.9 for x in listed)
+    drawn = embedding.complete(columns=["only"], draws=2).cells
+    assert {x.value for x in drawn} == {"a"}
