@@ -428,9 +428,8 @@ def low_rank(table: Table, seed: int) -> Guess:
     from phcle_paper.baselines.soft_impute import soft_impute
 
     coded = Coded(table)
-    hidden = (np.random.default_rng(seed).random(table.values.shape) < 0.1)[
-        :, coded.owner
-    ] & coded.known
+    draws = np.random.default_rng(seed).random(table.values.shape)
+    hidden = (draws < 0.1)[:, coded.owner] & coded.known
     centred = np.where(coded.known, coded.matrix - coded.means, np.nan)
     shown = np.where(hidden, np.nan, centred)
 
